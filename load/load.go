@@ -1,0 +1,87 @@
+// Package load plans traffic, decides what virtual clients do next, and
+// drives a sender through the plan.
+//
+// Everything that decides is pure: behaviours and arrival processes are
+// functions of their arguments and a seeded source. Only the engine reads a
+// clock, and only a sender touches a socket.
+package load
+
+import (
+	"time"
+
+	"github.com/weir-cli/weir/limit/dialect"
+	"github.com/weir-cli/weir/report"
+)
+
+// Slot is one planned first attempt.
+type Slot struct {
+	N          uint64 // position in the plan, from 0
+	Due        int64  // nanoseconds since the start of the run
+	Client     uint32 // global number across populations
+	Key        uint32 // index into the plan's keys
+	Cost       uint32
+	Population uint16
+	Route      uint16
+}
+
+// Schedule yields the open-loop slots of a plan in order of due time.
+type Schedule interface {
+	Next() (Slot, bool)
+}
+
+// Outcome is what a client knows after an attempt.
+type Outcome struct {
+	Verdict report.Verdict
+	Class   report.Class
+	Status  uint16
+	Attempt int             // which attempt just ended, from 1
+	Elapsed time.Duration   // since the call's first attempt was due
+	Answer  *dialect.Answer // what the response said; nil when there was none
+}
+
+// Memory is the retry state of one caller; the zero value is a new caller.
+// It outlives a single call only for budgets and breakers.
+type Memory struct {
+	Prev    time.Duration // previous wait of this call (decorrelated jitter)
+	Tokens  int64         // budget, in millionths of a retry
+	Fails   int32         // breaker: failures in a row
+	Started bool          // budget has been filled once
+	OpenTo  int64         // breaker: refuses to send until this instant
+}
+
+// Behaviour decides what a client does after an attempt. Pure: it draws only
+// from r and writes only m.
+type Behaviour interface {
+	// After returns the wait before the next attempt of the same call, counted
+	// from the answer, or retry false when the client lets the call go.
+	// It is called for every attempt, admitted ones too, so that budgets fill.
+	After(o Outcome, now int64, m *Memory, r *Rand) (wait time.Duration, retry bool)
+	String() string
+}
+
+// Attempt is one request on its way. The engine owns it and reuses it.
+type Attempt struct {
+	Event     report.Event
+	Answer    dialect.Answer // valid when HasAnswer
+	HasAnswer bool
+	Seq       uint64 // number of the attempt within the run, from 1
+	Call      uint32 // engine's own index
+}
+
+// Sender carries attempts out. The engine calls it from one goroutine only,
+// so an implementation needs no lock of its own on this path.
+type Sender interface {
+	// Send starts a's attempt and returns at once. It fills Event.Sent now or
+	// when a connection comes free.
+	Send(a *Attempt)
+	// Poll hands finished attempts to done, and returns when at least one was
+	// finished or the run's clock has reached until (nanoseconds since start;
+	// a past instant means do not wait).
+	Poll(until int64, done func(*Attempt))
+	// InFlight is how many attempts were sent and not finished.
+	InFlight() int
+	// Waiting is how many attempts wait for a connection.
+	Waiting() int
+	// Close drops connections; unfinished attempts are not reported.
+	Close()
+}
