@@ -46,6 +46,7 @@ type Memory struct {
 	Tokens  int64         // budget, in millionths of a retry
 	Fails   int32         // breaker: failures in a row
 	Started bool          // budget has been filled once
+	Paid    uint16        // quota: price of the last retry of this call, in tokens
 	OpenTo  int64         // breaker: refuses to send until this instant
 }
 
