@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 )
 
@@ -44,12 +42,4 @@ func runCompletion(a *app, root *cobra.Command, shell string) error {
 		return usagef(hint, "no completion for shell %q", shell)
 	}
 	return stdoutError(err)
-}
-
-// stdoutError types an error of writing to stdout.
-func stdoutError(err error) error {
-	if err == nil {
-		return nil
-	}
-	return reachError(fmt.Errorf("write to stdout: %w", err), "check the disk that stdout goes to, or write with --out to another")
 }

@@ -89,13 +89,12 @@ func typed(err error) error {
 
 // execute runs one command line under ctx and returns the exit code, having
 // told the user on stderr what went wrong.
-func (a *app) execute(ctx context.Context, args []string) (code int) {
+func (a *app) execute(ctx context.Context, root *cobra.Command, args []string) (code int) {
 	defer func() {
 		if p := recover(); p != nil {
 			code = a.conclude(nil, internalError(fmt.Errorf("%v%s", p, panicSite())))
 		}
 	}()
-	root := newRootCmd(a)
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
 	return a.conclude(cmd, err)

@@ -112,13 +112,18 @@ func fill(f *os.File, path string, fn func(w io.Writer) error) error {
 	return err
 }
 
+// outError names the file that the user named, not the new one beside it.
 func outError(path string, err error) error {
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		err = of.Err
+	}
 	hint := "--out with a path that can be written, such as --out ./result.json"
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		hint = "free some space on that disk, or use --out on another; no partial result was left"
+		hint = "free some space on that disk, or use --out on another"
 	case errors.Is(err, fs.ErrNotExist):
 		hint = fmt.Sprintf("mkdir -p %s", filepath.Dir(path))
 	}
-	return reachError(fmt.Errorf("cannot write the result: %w", err), hint)
+	return reachError(fmt.Errorf("cannot write %s: %w", path, err), hint)
 }

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"slices"
-	"syscall"
 
 	"github.com/spf13/pflag"
 )
@@ -44,24 +44,48 @@ func (o *output) check() error {
 }
 
 // write lets fn produce the result. A file appears under its name only when
-// fn and every write succeeded. An error of fn itself passes through.
+// fn and every write succeeded. When the file cannot be written, the result
+// goes to stdout so that the run was not for nothing, and the error says so;
+// fn is then called a second time. An error of fn itself passes through.
 func (o *output) write(a *app, fn func(w io.Writer) error) error {
-	if !o.toStdout() {
-		return writeOutFile(o.file, fn)
+	if o.toStdout() {
+		return toStdout(a, fn)
 	}
+	err := writeOutFile(o.file, fn)
+	var f *failure
+	if !errors.As(err, &f) || f.code != exitReach {
+		return err
+	}
+	if err := toStdout(a, fn); err != nil {
+		return f
+	}
+	return reachError(fmt.Errorf("%w; the result is on stdout instead", f.err), f.hint)
+}
+
+func toStdout(a *app, fn func(w io.Writer) error) error {
 	w := &errWriter{w: a.stdout}
 	buf := bufio.NewWriter(w)
 	err := fn(buf)
 	if err == nil {
 		err = buf.Flush()
 	}
-	switch {
-	case w.err == nil || errors.Is(w.err, errStdoutClosed):
-		return err
-	case errors.Is(w.err, syscall.ENOSPC):
-		return reachError(fmt.Errorf("the result on stdout is cut short: %w", w.err), "free some space or send it elsewhere with --out FILE")
+	if w.err != nil {
+		return stdoutError(w.err)
 	}
-	return stdoutError(w.err)
+	return err
+}
+
+// stdoutError types an error of writing to stdout. A reader that has gone is
+// no failure of ours, nor of the run.
+func stdoutError(err error) error {
+	if err == nil || errors.Is(err, errStdoutClosed) {
+		return nil
+	}
+	var of *fs.PathError
+	if errors.As(err, &of) {
+		err = of.Err
+	}
+	return reachError(fmt.Errorf("what stands on stdout is cut short: %w", err), "free some space, or send it elsewhere with --out FILE")
 }
 
 // errWriter remembers the first error of the writer beneath, to tell a full

@@ -6,9 +6,17 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newRootCmd builds the whole command tree over a. Every verb is one line
-// here and one file beside this one.
-func newRootCmd(a *app) *cobra.Command {
+// verbs are all that weir can do: one line here, one file beside this one.
+func verbs(a *app) []*cobra.Command {
+	return []*cobra.Command{
+		newVersionCmd(a),
+		newCompletionCmd(a),
+	}
+}
+
+// newRoot puts verbs under the program's name, with everything they share:
+// streams, settings, and errors that know their exit code.
+func newRoot(a *app, verbs ...*cobra.Command) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "weir",
 		Short: "Test and operate HTTP rate limiters",
@@ -34,10 +42,7 @@ Exit codes: 0 every check held, 1 a check failed, 2 usage or configuration,
 	settings := newSettings(a, root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return settings.bind(cmd) }
 
-	root.AddCommand(
-		newVersionCmd(a),
-		newCompletionCmd(a),
-	)
+	root.AddCommand(verbs...)
 	root.SetHelpCommand(newHelpCmd())
 	typeErrors(root)
 	return root
