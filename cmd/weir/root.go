@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // verbs are all that weir can do: one line here, one file beside this one.
@@ -44,18 +45,25 @@ Exit codes: 0 every check held, 1 a check failed, 2 usage or configuration,
 
 	root.AddCommand(verbs...)
 	root.SetHelpCommand(newHelpCmd())
-	typeErrors(root)
+	prepare(root)
 	return root
 }
 
-// typeErrors makes every verb's own error carry an exit code, so that errors
-// without one are known to be cobra's.
-func typeErrors(cmd *cobra.Command) {
+// prepare gives every verb what it need not ask for: its own errors carry an
+// exit code, so that errors without one are known to be cobra's, and its flags
+// out of a list complete to that list.
+func prepare(cmd *cobra.Command) {
 	if run := cmd.RunE; run != nil {
 		cmd.RunE = func(c *cobra.Command, args []string) error { return typed(run(c, args)) }
 	}
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if c, ok := f.Value.(*choice); ok {
+			// The only error is a second registration of the same flag.
+			_ = cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(c.allowed, cobra.ShellCompDirectiveNoFileComp))
+		}
+	})
 	for _, sub := range cmd.Commands() {
-		typeErrors(sub)
+		prepare(sub)
 	}
 }
 
@@ -70,6 +78,7 @@ func newHelpCmd() *cobra.Command {
 			if err != nil || len(rest) > 0 {
 				return noSuchCommand(target, rest)
 			}
+			target.InitDefaultHelpFlag()
 			return target.Help()
 		},
 	}

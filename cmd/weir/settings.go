@@ -18,7 +18,7 @@ type settings struct {
 
 func newSettings(a *app, fs *pflag.FlagSet) *settings {
 	s := &settings{app: a}
-	fs.StringVar(&s.configPath, "config", "", "`FILE` of settings per verb, as YAML (default $XDG_CONFIG_HOME/weir/config.yaml)")
+	fs.StringVar(&s.configPath, "config", "", "read settings per verb from this YAML `FILE` (default $XDG_CONFIG_HOME/weir/config.yaml)")
 	return s
 }
 

@@ -50,24 +50,33 @@ func flagError(cmd *cobra.Command, err error) error {
 	return usagef(hint, "%sunknown flag --%s", about(cmd), name)
 }
 
-// nearest returns the candidate that word most likely meant, or "": at most a
-// third of its letters may be wrong, or it is the start of exactly one.
+// nearest returns the candidate that word most likely meant, or "": the start
+// of exactly one, or else the one with fewest letters wrong, up to a third and
+// one more. Among equals the first with word's own first letter is taken.
 func nearest(word string, candidates []string) string {
-	best, bestDistance, tied := "", len(word)/3+2, false
-	for _, c := range candidates {
-		d := distance(word, c)
-		if strings.HasPrefix(c, word) && len(word) >= 2 {
-			d = 0
+	if len(word) >= 2 {
+		var starts []string
+		for _, c := range candidates {
+			if strings.HasPrefix(c, word) {
+				starts = append(starts, c)
+			}
 		}
-		switch {
-		case d < bestDistance:
-			best, bestDistance, tied = c, d, false
-		case d == bestDistance:
-			tied = true
+		if len(starts) == 1 {
+			return starts[0]
+		}
+		if len(starts) > 1 {
+			return ""
 		}
 	}
-	if tied && bestDistance == 0 {
-		return ""
+	best, bestScore := "", 2*(len(word)/3+2)
+	for _, c := range candidates {
+		score := 2 * distance(word, c)
+		if word != "" && c != "" && word[0] != c[0] {
+			score++
+		}
+		if score < bestScore {
+			best, bestScore = c, score
+		}
 	}
 	return best
 }
