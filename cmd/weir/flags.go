@@ -39,22 +39,22 @@ func (c *console) progress(a *app) bool {
 
 // seed is --seed. Every random choice of a run comes from it.
 type seed struct {
-	value uint64
+	value int64
 	flag  *pflag.Flag
 }
 
 func newSeed(fs *pflag.FlagSet) *seed {
 	s := &seed{}
-	fs.Uint64Var(&s.value, "seed", 0, "make every random choice repeatable (default: chosen and printed)")
+	fs.Int64Var(&s.value, "seed", 0, "make every random choice repeatable (default: chosen and printed)")
 	s.flag = fs.Lookup("seed")
 	return s
 }
 
 // resolve returns the seed, choosing one from the clock when none was given.
 // A chosen seed is short enough to type.
-func (s *seed) resolve(a *app) uint64 {
+func (s *seed) resolve(a *app) int64 {
 	if !s.flag.Changed {
-		return uint64(a.now().UnixNano()) % 1_000_000
+		return a.now().UnixNano() / 1000 % 1_000_000
 	}
 	return s.value
 }

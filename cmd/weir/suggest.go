@@ -46,6 +46,8 @@ func flagError(cmd *cobra.Command, err error) error {
 	})
 	if n := nearest(name, names); n != "" {
 		hint = cmd.CommandPath() + " --" + n
+	} else if sub := childOf(cmd, name); sub != nil {
+		hint = sub.CommandPath()
 	}
 	return usagef(hint, "%sunknown flag --%s", about(cmd), name)
 }
