@@ -19,6 +19,9 @@ func newBody(ctype, text string) body {
 // problem is a problem document (RFC 9457).
 func problem(text string) body { return newBody("application/problem+json", text) }
 
+// quotaExceeded is the problem type of draft-ietf-httpapi-ratelimit-headers.
+const quotaExceeded = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+
 var (
 	badCost    = problem(`{"type":"about:blank","title":"The cost is not a whole number that this limiter takes","status":400}` + "\n")
 	badGateway = problem(`{"type":"about:blank","title":"The upstream did not answer","status":502}` + "\n")

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/weir-cli/weir/limit"
-	"github.com/weir-cli/weir/limit/dialect"
 )
 
 // Bounds of a Config.
@@ -45,7 +44,6 @@ type Config struct {
 	Key  Key
 	Cost Cost
 
-	Dialect dialect.Style
 	// Latency is how long an admitted request takes; with an upstream it is
 	// added to the upstream's own time.
 	Latency time.Duration
@@ -117,6 +115,9 @@ func (c Config) checked() (Config, error) {
 	}
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
+	}
+	if err := c.Limit.Validate(); err != nil {
+		return c, err
 	}
 	for _, check := range []func() error{
 		c.Key.check, c.Cost.check, c.Faults.check, c.TLS.check,

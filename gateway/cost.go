@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/textproto"
 	"strconv"
-
 )
 
 // Cost says where a request names its cost. The zero value makes every

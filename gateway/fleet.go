@@ -27,8 +27,10 @@ import (
 // Fleet is a number of gateways that share one limit. Safe for concurrent use.
 type Fleet struct {
 	cfg      Config
-	share    limit.Spec // what one store promises
+	share    limit.Spec // what one store grants
 	forgeHdr string
+	refusal  body
+	refused  int  // status of a refusal
 	releases bool // the limit counts requests in flight
 	base     time.Time
 	gateways []*gateway
@@ -67,6 +69,11 @@ func New(c Config) (*Fleet, error) {
 		failed:   make(chan error, c.Gateways),
 	}
 	f.scissors.Faults = c.Faults
+	f.refused = http.StatusTooManyRequests
+	if c.Wrong.Status503 {
+		f.refused = http.StatusServiceUnavailable
+	}
+	f.refusal = problem(fmt.Sprintf(`{"type":"%s","title":"The limit for this key is used up","status":%d}`+"\n", quotaExceeded, f.refused))
 	if c.Design == ExactShares {
 		if f.share, err = share(c.Limit, c.Gateways); err != nil {
 			return nil, err
@@ -75,7 +82,10 @@ func New(c Config) (*Fleet, error) {
 	for i := range c.Gateways {
 		f.gateways = append(f.gateways, newGateway(f, i))
 	}
-	f.gateways[0].ahead = int64(c.Wrong.FastClock)
+	if c.Wrong.FastClock > 0 {
+		f.gateways[0].ahead = int64(c.Wrong.FastClock)
+		f.share.Follow = true
+	}
 	if c.Upstream != nil {
 		f.proxy = f.newProxy()
 	}
@@ -94,10 +104,11 @@ func (f *Fleet) newRun() (*run, error) {
 		n = 1
 	}
 	for range n {
-		s, err := f.newStore()
+		l, err := f.share.New()
 		if err != nil {
-			return nil, fmt.Errorf("limit: %w", err)
+			return nil, err
 		}
+		var s store = limit.NewStore(l, limit.StoreOptions{MaxKeys: f.cfg.MaxKeys})
 		if gap := f.cfg.Wrong.Race; gap > 0 {
 			s = racy{s, gap}
 		}

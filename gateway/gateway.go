@@ -53,11 +53,11 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if !d.OK {
 		drain(r, f.cfg.MaxBody)
 		if !pause(r.Context(), f.cfg.RefusalLatency) || cut == cutAfter {
-			cutShort(w, r, &f.refusal, f.refusalStatus, cut)
+			cutShort(w, r, &f.refusal, f.refused, cut)
 			return
 		}
-		f.say(w.Header(), &d)
-		f.refusal.write(w, r, f.refusalStatus)
+		f.say(w.Header(), d)
+		f.refusal.write(w, r, f.refused)
 		return
 	}
 	if f.releases {
@@ -71,7 +71,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		cutShort(w, r, &g.echo, http.StatusOK, cut)
 		return
 	}
-	f.say(w.Header(), &d)
+	f.say(w.Header(), d)
 	if f.proxy != nil {
 		g.forward(w, r, run, key)
 	} else {

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/textproto"
 	"strings"
-
 )
 
 // KeyBy says what a limit counts by.
