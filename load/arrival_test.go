@@ -36,7 +36,7 @@ func dues(plan *Plan) []int64 {
 	}
 }
 
-const ms = int64(time.Millisecond)
+const milli = int64(time.Millisecond)
 
 func TestDueTimes(t *testing.T) {
 	a := func(k profiles.ArrivalKind) profiles.Arrivals { return profiles.Arrivals{Kind: k} }
@@ -73,12 +73,12 @@ func TestDueTimes(t *testing.T) {
 		{"a burst at once, every second", with(profiles.Burst, func(a *profiles.Arrivals) { a.Min, a.Max, a.Period = 3, 3, time.Second }),
 			1, 2 * time.Second, 0, []int64{0, 0, 0, 1000, 1000, 1000}, 6},
 		{"a burst on the wall clock", with(profiles.Burst, func(a *profiles.Arrivals) { a.Min, a.Max, a.Period, a.Aligned = 1, 1, time.Second, true }),
-			1, 3 * time.Second, 7*second + 400*ms, []int64{600, 1600, 2600}, 3},
+			1, 3 * time.Second, 7*second + 400*milli, []int64{600, 1600, 2600}, 3},
 		{"two calls each side of an edge since the start", with(profiles.Edge, func(a *profiles.Arrivals) { a.Count, a.Period, a.Spread = 2, time.Second, 100*time.Millisecond }),
 			1, 3 * time.Second, 0, []int64{900, 950, 1000, 1050, 1900, 1950, 2000, 2050, 2900, 2950}, 10},
 		{"on the wall clock: an edge too near the start is left out whole", with(profiles.Edge, func(a *profiles.Arrivals) {
 			a.Count, a.Period, a.Spread, a.Aligned = 2, time.Second, 100*time.Millisecond, true
-		}), 1, 2 * time.Second, 950 * ms, []int64{950, 1000, 1050, 1100, 1950}, 5},
+		}), 1, 2 * time.Second, 950 * milli, []int64{950, 1000, 1050, 1100, 1950}, 5},
 		{"two clients, each just before its expiry", with(profiles.Expiry, func(a *profiles.Arrivals) {
 			a.Period, a.Lead, a.Stagger = time.Second, 10*time.Millisecond, 200*time.Millisecond
 		}), 2, 3 * time.Second, 0, []int64{0, 100, 990, 1090, 1990, 2090, 2990}, 7},
@@ -90,7 +90,7 @@ func TestDueTimes(t *testing.T) {
 				t.Errorf("%d calls, planned %d; want %d", len(got), plan.Planned(), tt.count)
 			}
 			for i, want := range tt.want {
-				if i < len(got) && got[i]/ms != want {
+				if i < len(got) && got[i]/milli != want {
 					t.Errorf("call %d is due at %v, want %dms", i, time.Duration(got[i]), want)
 				}
 			}

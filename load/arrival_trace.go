@@ -57,11 +57,11 @@ func parseTrace(name string, data []byte) ([]traceRow, error) {
 		var row traceRow
 		s, err := strconv.ParseFloat(strings.TrimSpace(fields[0]), 64)
 		if err != nil || !(s >= 0 && s <= 1e8) {
-			return fail("write seconds since the start of the run, such as 12.5", "%s is not a time", quote(fields[0]))
+			return fail("write seconds since the start of the run, such as 12.5", "%s is not a time", excerpt(fields[0]))
 		}
 		row.due = int64(math.Round(s * 1e9))
 		if len(rows) > 0 && row.due < rows[len(rows)-1].due {
-			return fail("sort the lines by time: sort -n -s -t, -k1,1", "%s is before the time on the line above", quote(fields[0]))
+			return fail("sort the lines by time: sort -n -s -t, -k1,1", "%s is before the time on the line above", excerpt(fields[0]))
 		}
 		if len(fields) > 1 {
 			row.key = strings.TrimSpace(fields[1])
@@ -72,7 +72,7 @@ func parseTrace(name string, data []byte) ([]traceRow, error) {
 		if len(fields) > 2 && strings.TrimSpace(fields[2]) != "" {
 			c, err := strconv.ParseUint(strings.TrimSpace(fields[2]), 10, 32)
 			if err != nil || c == 0 || c > maxCost {
-				return fail("a cost is a whole number from 1", "%s is not a cost", quote(fields[2]))
+				return fail("a cost is a whole number from 1", "%s is not a cost", excerpt(fields[2]))
 			}
 			row.cost = uint32(c)
 		}
@@ -148,8 +148,8 @@ func eachLine(name string, data []byte, f func(line int, text string) error) err
 	return nil
 }
 
-// quote shows the start of an offending text.
-func quote(s string) string {
+// excerpt shows the start of an offending text.
+func excerpt(s string) string {
 	if len(s) > 40 {
 		s = s[:40] + "…"
 	}

@@ -51,7 +51,7 @@ type Plan struct {
 	Routes      []Route // by Slot.Route; the first is the run's own method and path
 
 	keys    keyTable
-	rules   []rule
+	rules   []popRule
 	planned func() (uint64, bool)
 }
 
@@ -73,8 +73,8 @@ type Population struct {
 // Route is a method and path; empty ones are the run's own.
 type Route struct{ Method, Path string }
 
-// rule is what a population does, ready to be evaluated.
-type rule struct {
+// popRule is what a population does, ready to be evaluated.
+type popRule struct {
 	run   int64
 	round round
 	keys  keyRule
@@ -246,7 +246,7 @@ func (p *Plan) countPlanned() (total uint64, exact bool) {
 	return total, exact
 }
 
-func (ru *rule) planned() (n uint64, exact bool) {
+func (ru *popRule) planned() (n uint64, exact bool) {
 	switch {
 	case ru.gaps != nil:
 		if mean := float64(ru.run) / ru.gaps.mean; mean > countable {
@@ -272,7 +272,7 @@ func (ru *rule) planned() (n uint64, exact bool) {
 	return ru.count, true
 }
 
-func (ru *rule) cursor() cursor {
+func (ru *popRule) cursor() cursor {
 	switch {
 	case ru.gaps != nil:
 		return &poissonCursor{gaps: *ru.gaps, run: ru.run, round: ru.round}

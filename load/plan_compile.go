@@ -21,7 +21,7 @@ type compiler struct {
 
 // arrivals compiles population i's process and numbers its clients.
 func (c *compiler) arrivals(i int, p *profiles.Population) error {
-	ru := rule{run: c.run, round: round{clients: uint64(p.Clients), block: 1}}
+	ru := popRule{run: c.run, round: round{clients: uint64(p.Clients), block: 1}}
 	most, err := c.process(i, p, &ru)
 	if err != nil {
 		return err
@@ -55,7 +55,7 @@ func (c *compiler) arrivals(i int, p *profiles.Population) error {
 }
 
 // process fills in when calls come and says how many there can be at most.
-func (c *compiler) process(i int, p *profiles.Population, ru *rule) (most uint64, err error) {
+func (c *compiler) process(i int, p *profiles.Population, ru *popRule) (most uint64, err error) {
 	a := &p.Arrivals
 	run := float64(c.run) / 1e9
 	never := func(what string, at time.Duration) error {
@@ -98,7 +98,7 @@ func (c *compiler) process(i int, p *profiles.Population, ru *rule) (most uint64
 		if a.Kind == profiles.Spike && int64(a.At) >= c.run {
 			return 0, never("the spike", a.At)
 		}
-		p := shape(a, run)
+		p := arrivalShape(a, run)
 		ru.steady, most = p, uint64(p.total())+2
 	case profiles.Sine:
 		s := sine{a.Rate, a.Amplitude, a.Period.Seconds()}
@@ -128,9 +128,9 @@ func (c *compiler) process(i int, p *profiles.Population, ru *rule) (most uint64
 	return ru.count, nil
 }
 
-// shape is the rate over the run of the processes that are piecewise linear.
+// arrivalShape is the rate over the run of the processes that are piecewise linear.
 // Pieces of no length are left out; the last plateau lasts to the end.
-func shape(a *profiles.Arrivals, run float64) pieces {
+func arrivalShape(a *profiles.Arrivals, run float64) pieces {
 	var p pieces
 	left := run
 	add := func(length, rate, to float64) {
