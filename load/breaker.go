@@ -22,8 +22,8 @@ const probing = 1 << 30
 
 // note counts o. Answers to attempts that were under way when the breaker
 // opened count no further, good or bad ones.
-func (b breaker) note(o Outcome, now int64, m *Memory) {
-	if b.after == 0 || m.OpenTo > now {
+func (b *breaker) note(o Outcome, now int64, m *Memory) {
+	if m.OpenTo > now {
 		return
 	}
 	bad := o.Verdict == report.Failed || b.refusals && o.Verdict == report.Refused
@@ -44,8 +44,8 @@ func (b breaker) note(o Outcome, now int64, m *Memory) {
 // delay moves a retry that would leave while the breaker is open to the end
 // of the open time, as its probe. ok is false when another retry has that
 // place already: the breaker then refuses this one.
-func (b breaker) delay(wait time.Duration, now int64, m *Memory) (_ time.Duration, probe, ok bool) {
-	if b.after == 0 || m.OpenTo-now <= int64(wait) {
+func (b *breaker) delay(wait time.Duration, now int64, m *Memory) (_ time.Duration, probe, ok bool) {
+	if m.OpenTo-now <= int64(wait) {
 		return wait, false, true
 	}
 	if m.Fails&probing != 0 {

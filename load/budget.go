@@ -44,10 +44,7 @@ const (
 const adaptiveWindow = 1 << 12
 
 // note fills a new caller's purse and books what o earned.
-func (p purse) note(o Outcome, m *Memory) {
-	if p.kind == free {
-		return
-	}
+func (p *purse) note(o Outcome, m *Memory) {
 	if !m.Started {
 		m.Started, m.Tokens = true, p.start
 	}
@@ -89,7 +86,7 @@ func (p purse) note(o Outcome, m *Memory) {
 }
 
 // pay takes the price of one retry, or says that there is not enough.
-func (p purse) pay(o Outcome, m *Memory, r *Rand) bool {
+func (p *purse) pay(o Outcome, m *Memory, r *Rand) bool {
 	switch p.kind {
 	case budgetPurse:
 		if m.Tokens < token {
