@@ -52,13 +52,20 @@ func (s *settings) bindFile(cmd *cobra.Command, taken map[string]bool) error {
 	if err != nil {
 		return reachError(fmt.Errorf("config file: %w", err), "--config with a file that exists, or none")
 	}
-	file, err := parser.ParseBytes(text, 0)
+	if len(text) > maxConfig {
+		return configError(path, 1, "the file has %d bytes; the most is %d", len(text), maxConfig)
+	}
+	return bindText(path, text, cmd, taken)
+}
+
+// maxConfig bounds a config file in bytes, and with it how deep the parser
+// can be led.
+const maxConfig = 64 << 10
+
+func bindText(path string, text []byte, cmd *cobra.Command, taken map[string]bool) error {
+	file, err := parseConfig(path, text)
 	if err != nil {
-		var syntax yaml.Error
-		if errors.As(err, &syntax) {
-			return configError(path, syntax.GetToken().Position.Line, "%s", syntax.GetMessage())
-		}
-		return configError(path, 1, "%v", err)
+		return err
 	}
 	for _, doc := range file.Docs {
 		if doc.Body == nil {
@@ -70,6 +77,24 @@ func (s *settings) bindFile(cmd *cobra.Command, taken map[string]bool) error {
 		}
 	}
 	return nil
+}
+
+func parseConfig(path string, text []byte) (file *ast.File, err error) {
+	// The parser panics on some broken texts.
+	defer func() {
+		if recover() != nil {
+			err = configError(path, 1, "not YAML that can be read")
+		}
+	}()
+	file, err = parser.ParseBytes(text, 0)
+	var syntax yaml.Error
+	switch {
+	case err == nil:
+		return file, nil
+	case errors.As(err, &syntax) && syntax.GetToken() != nil:
+		return nil, configError(path, syntax.GetToken().Position.Line, "%s", syntax.GetMessage())
+	}
+	return nil, configError(path, 1, "%v", err)
 }
 
 // configReader walks a config file beside the command tree: a key is a verb,

@@ -17,11 +17,14 @@ type output struct {
 	file   string // --out; "" and "-" are stdout
 }
 
-// newOutput registers --format and --out, and --json where JSON is one of the
-// formats. The first format is the default.
+// newOutput registers --out, --format where there is a choice, and --json where
+// JSON is one of the formats. The first format is the default.
 func newOutput(fs *pflag.FlagSet, formats ...string) *output {
 	o := &output{}
-	fs.Var(newChoice(&o.format, formats...), "format", "form of the result")
+	format := newChoice(&o.format, formats...)
+	if len(formats) > 1 {
+		fs.Var(format, "format", "form of the result")
+	}
 	fs.StringVarP(&o.file, "out", "o", "", "write the result to this `FILE` instead of stdout, whole or not at all")
 	if slices.Contains(formats, "json") {
 		fs.Var(&shorthand{into: &o.format, value: "json", reset: formats[0]}, "json", "short for --format json")

@@ -10,6 +10,7 @@ import (
 // verbs are all that weir can do: one line here, one file beside this one.
 func verbs(a *app) []*cobra.Command {
 	return []*cobra.Command{
+		newProfilesCmd(a),
 		newVersionCmd(a),
 		newCompletionCmd(a),
 	}
