@@ -60,29 +60,34 @@ type Behaviour interface {
 	String() string
 }
 
-// Attempt is one request on its way. The engine owns it and reuses it.
+// Attempt is one request on its way. The engine owns it and reuses it; there
+// are never more of them than connections.
 type Attempt struct {
-	Event     report.Event
-	Answer    dialect.Answer // valid when HasAnswer
-	HasAnswer bool
-	Seq       uint64 // number of the attempt within the run, from 1
-	Call      uint32 // engine's own index
+	Event report.Event
+	// Answer is the sender's scratch: what the response said about limits,
+	// nil when there was no response. Valid until done returns.
+	Answer *dialect.Answer
+	Seq    uint64 // number of the attempt within its engine loop, from 1
+	call   int32
 }
 
-// Sender carries attempts out. The engine calls it from one goroutine only,
-// so an implementation needs no lock of its own on this path.
+// Sender carries attempts out. One engine loop owns one sender and calls it
+// from one goroutine only, so it needs no lock on this path. Instants are
+// nanoseconds on the run's clock.
 type Sender interface {
-	// Send starts a's attempt and returns at once. It fills Event.Sent now or
-	// when a connection comes free.
+	// Room reports whether an attempt at this target by this client could
+	// leave now. The engine queues what has no room.
+	Room(target uint16, client uint32) bool
+	// Send starts an attempt there is room for and returns at once. It sets
+	// Event.Sent.
 	Send(a *Attempt)
-	// Poll hands finished attempts to done, and returns when at least one was
-	// finished or the run's clock has reached until (nanoseconds since start;
-	// a past instant means do not wait).
-	Poll(until int64, done func(*Attempt))
-	// InFlight is how many attempts were sent and not finished.
-	InFlight() int
-	// Waiting is how many attempts wait for a connection.
-	Waiting() int
-	// Close drops connections; unfinished attempts are not reported.
-	Close()
+	// Poll hands finished attempts to done, which may call Send. It returns
+	// once something finished or the clock has reached until; an until in the
+	// past means do not wait, and it may return early. With nap it may sleep
+	// until then without looking up, if it can still tell when answers came:
+	// at high open-loop rates one wake-up then serves many answers.
+	Poll(until int64, nap bool, done func(*Attempt))
+	// Abort hands back every unfinished attempt as it is.
+	Abort(done func(*Attempt))
+	Close() error
 }

@@ -1,0 +1,58 @@
+package load
+
+import (
+	"time"
+
+	"github.com/weir-cli/weir/report"
+)
+
+// drop records an attempt that was planned and never left, and ends its call.
+func (l *loop) drop(i int32) {
+	c := &l.table.calls[i]
+	ev := l.event(c)
+	ev.Sent, ev.Done, ev.Verdict = l.now, l.now, report.Dropped
+	l.e.cfg.Shards[l.id].Record(&ev)
+	if !c.closed {
+		l.table.put(i)
+	}
+}
+
+// dropWaiting ends the calls that still wait for a connection: they were due
+// and could not leave.
+func (l *loop) dropWaiting() {
+	for t := range l.ready {
+		q := &l.ready[t]
+		for q.size > 0 {
+			i, _ := q.peek()
+			q.pop()
+			l.drop(i)
+		}
+	}
+	l.waiting = 0
+}
+
+// drain lets what was due before the end leave, and waits for the answers of
+// what is in flight, for at most the grace.
+func (l *loop) drain() {
+	e, s, shard := l.e, l.e.cfg.Senders[l.id], l.e.cfg.Shards[l.id]
+	l.now = e.cfg.Clock()
+	until := l.now + int64(e.cfg.Grace)
+	late := l.now + int64(e.cfg.DropAfter)
+	l.end = 0 // nothing new is due from here on
+	for l.flying+l.waiting > 0 && !e.cut.Load() && l.now < until {
+		if l.waiting > 0 && (e.stopped.Load() || l.now >= late) {
+			l.dropWaiting()
+		}
+		l.serveAll()
+		s.Poll(min(until, l.now+int64(50*time.Millisecond)), false, l.done)
+		l.now = e.cfg.Clock()
+		shard.Advance(l.now)
+	}
+	l.dropWaiting()
+	s.Abort(func(a *Attempt) {
+		l.flying--
+		a.Event.Done = e.cfg.Clock()
+		a.Event.Verdict = report.InFlight
+		shard.Record(&a.Event)
+	})
+}
