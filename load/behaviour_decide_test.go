@@ -23,6 +23,8 @@ func withAnswer(o Outcome, a *dialect.Answer) Outcome {
 
 func TestDecide(t *testing.T) {
 	second := time.Second
+	notWhole := asked(2500*ms, "2.5")
+	notWhole.Notes = dialect.NotWhole
 	for _, c := range []struct {
 		name string
 		b    string
@@ -49,6 +51,8 @@ func TestDecide(t *testing.T) {
 			Decision{Retry: true, Wait: 7 * second, FromHeader: true, Source: dialect.RetryAfter}},
 		{"a wait of zero gets a floor", "retry-after", withAnswer(refused(1), asked(0, "0")), Limits{},
 			Decision{Retry: true, Wait: Floor, FromHeader: true, Source: dialect.RetryAfter}},
+		{"a fraction is rounded up, the field being in whole seconds", "retry-after", withAnswer(refused(1), notWhole), Limits{},
+			Decision{Retry: true, Wait: 3 * second, FromHeader: true, Source: dialect.RetryAfter}},
 		{"a year is neither slept nor shortened", "retry-after", withAnswer(refused(1), asked(365*24*time.Hour, "31536000")), Limits{MaxWait: time.Minute},
 			Decision{Capped: true, Source: dialect.RetryAfter}},
 		{"an unusable hint means the own backoff", "retry-after:1s,4s", withAnswer(refused(2), answerOf("soon")), Limits{},

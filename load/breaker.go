@@ -1,6 +1,7 @@
 package load
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/weir-cli/weir/report"
@@ -58,4 +59,18 @@ func (b *breaker) delay(wait time.Duration, now int64, m *Memory) (_ time.Durati
 // nothing, first attempts included; open is false when it may send.
 func (m *Memory) OpenUntil(now int64) (until int64, open bool) {
 	return m.OpenTo, m.OpenTo > now
+}
+
+func buildBreaker(c *client, a *arguments) string {
+	b := breaker{after: 5, refusals: a.flag("refusals")}
+	if s, ok := a.value(); ok {
+		b.after = int32(a.whole("the number of failures", s, 1, 1_000_000, 5))
+	}
+	b.open = a.duration(time.Second)
+	c.breaker = b
+	text := "breaker:" + strconv.Itoa(int(b.after)) + "," + durationText(b.open)
+	if b.refusals {
+		text += ",refusals"
+	}
+	return text
 }
