@@ -7,10 +7,6 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
-// failureFloor is the least wait of a client after a failure, so that a dead
-// target is knocked on and not hammered.
-const failureFloor = int64(10 * time.Millisecond)
-
 // tick is how far apart wake-ups for open-loop arrivals are kept once they
 // come faster than that: sends are then late by less than a tick.
 const tick = int64(500 * time.Microsecond)
@@ -30,6 +26,7 @@ type loop struct {
 	idle    []*Attempt
 	flying  int
 	sched   Schedule
+	callers callers
 	slot    Slot
 	more    bool // slot holds the next arrival
 	end     int64
@@ -45,6 +42,7 @@ func newLoop(e *Engine, id int) (*loop, error) {
 	l := &loop{e: e, id: id, ready: make([]queue, e.cfg.Targets), rr: uint32(id), end: int64(e.cfg.Plan.Duration)}
 	l.wheel = newWheel(&l.table.calls, 0)
 	l.done = l.finish
+	l.callers = newCallers(e.cfg.Plan)
 	l.sched = e.cfg.Plan.SchedulePart(uint32(id), uint32(len(e.cfg.Senders)))
 	l.slot, l.more = l.sched.Next()
 	l.seedClosed()
@@ -260,13 +258,15 @@ func (l *loop) finish(a *Attempt) {
 	c := &l.table.calls[a.call]
 	ev := &a.Event
 	now := ev.Done
+	l.recall(c)
 	d := Decide(l.e.behave[c.pop], Outcome{Verdict: ev.Verdict, Class: ev.Class, Status: ev.Status,
 		Attempt: int(c.attempt), Elapsed: time.Duration(now - c.first), Answer: a.Answer},
 		now, &c.mem, &c.rng, l.e.limits[c.pop])
+	l.remember(c)
 	if d.Retry {
 		ev.Wait = int64(d.Wait)
 		if ev.Verdict == report.Failed {
-			ev.Wait = max(ev.Wait, failureFloor)
+			ev.Wait = max(ev.Wait, int64(Floor))
 		}
 	} else if ev.Verdict != report.Admitted {
 		ev.Has |= report.Abandoned
@@ -302,7 +302,10 @@ func (l *loop) nextCall(i int32, now int64, failed bool) {
 	c := &l.table.calls[i]
 	due := now + int64(l.e.cfg.Plan.Think(int(c.pop), c.client, c.n))
 	if failed {
-		due = max(due, now+failureFloor)
+		due = max(due, now+int64(Floor))
+	}
+	if until, open := c.mem.OpenUntil(now); open {
+		due = max(due, until)
 	}
 	l.begin(i, Slot{N: c.n + 1, Due: due, Client: c.client, Population: c.pop}, true)
 	l.again(i, now)

@@ -47,7 +47,7 @@ func classOfHTTP(err error) report.Class {
 		return report.ClosedEarly
 	case strings.Contains(err.Error(), "header") && strings.Contains(err.Error(), "exceeded"):
 		return report.TooLarge
-	case strings.Contains(err.Error(), "malformed"), strings.Contains(err.Error(), "invalid"):
+	case strings.Contains(err.Error(), "malformed"), strings.Contains(err.Error(), "transport connection broken"), strings.Contains(err.Error(), "invalid"):
 		return report.Malformed
 	}
 	return report.OtherError

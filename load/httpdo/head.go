@@ -34,12 +34,16 @@ type head struct {
 // headEnd returns the length of the header block at the start of b with its
 // empty line, or 0 when it is not complete.
 func headEnd(b []byte) int {
-	if i := bytes.Index(b, []byte("\r\n\r\n")); i >= 0 {
-		return i + 4
+	i := bytes.Index(b, []byte("\n\r\n"))
+	if i >= 0 {
+		b = b[:i+3]
 	}
 	// Bare line feeds are not HTTP, but some servers of the wild send them.
-	if i := bytes.Index(b, []byte("\n\n")); i >= 0 {
-		return i + 2
+	if j := bytes.Index(b, []byte("\n\n")); j >= 0 {
+		return j + 2
+	}
+	if i >= 0 {
+		return len(b)
 	}
 	return 0
 }

@@ -1,0 +1,12 @@
+.PHONY: test race bench-peers
+
+test:
+	go test ./...
+
+race:
+	go test -race ./...
+
+# weir beside wrk, bombardier, vegeta and h2load; installs what it lacks.
+bench-peers:
+	@which wrk nginx h2load >/dev/null || apt-get install -y nginx-light wrk nghttp2-client
+	go run ./bench/peers
