@@ -27,14 +27,14 @@ func newGCRA(s Spec, p pace) *gcra {
 	}
 }
 
-func (l *gcra) Take(s *State, now, cost int64) Decision {
+func (l *gcra) Take(s *State, now, cost int64) (d Decision) {
 	t := instant(now)
 	at := max(t, s.c)
 	tat, fr := s.a, s.b
 	if tat < at {
 		tat, fr = at, 0
 	}
-	d := Decision{Limit: l.whole}
+	d.Limit = l.whole
 	if ask := max(cost, 1); ask > l.whole || cost < 0 {
 		d.RetryAfter = Never
 	} else {
