@@ -80,7 +80,8 @@ func (l *gcra) add(tat, fr, n int64) (int64, int64) {
 
 func (l *gcra) Fresh(s *State, now int64) bool {
 	t := instant(now)
-	return t >= s.c && (s.a < t || s.a == t && s.b == 0)
+	// The TAT is never before the highest instant seen, so that needs no look.
+	return s.a < t || s.a == t && s.b == 0
 }
 
 func (l *gcra) Spec() Spec { return l.spec }

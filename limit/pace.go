@@ -23,7 +23,7 @@ type pace struct {
 	full  int64 // ns to drain the highest level, rounded up
 }
 
-// newPace fails with the name of what does not fit.
+// newPace fails when the numbers do not fit; r and tokens must be above zero.
 func newPace(r Rate, tokens int64) (pace, error) {
 	g := gcd(r.Units, int64(r.Per))
 	p := pace{units: r.Units / g, token: int64(r.Per) / g, whole: tokens}
