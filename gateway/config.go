@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-cli/weir/limit"
+	"github.com/weir-cli/weir/limit/dialect"
 )
 
 // Bounds of a Config.
@@ -44,6 +45,7 @@ type Config struct {
 	Key  Key
 	Cost Cost
 
+	Dialect dialect.Style
 	// Latency is how long an admitted request takes; with an upstream it is
 	// added to the upstream's own time.
 	Latency time.Duration

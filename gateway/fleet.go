@@ -29,6 +29,7 @@ type Fleet struct {
 	cfg      Config
 	share    limit.Spec // what one store grants
 	forgeHdr string
+	voice    voice
 	refusal  body
 	refused  int  // status of a refusal
 	releases bool // the limit counts requests in flight
@@ -65,6 +66,7 @@ func New(c Config) (*Fleet, error) {
 		share:    c.Limit,
 		forgeHdr: canonicalOrNone(c.Wrong.ForgeableKey),
 		releases: c.Limit.Algorithm == limit.Concurrency,
+		voice:    newVoice(c),
 		base:     time.Now(),
 		failed:   make(chan error, c.Gateways),
 	}
@@ -73,7 +75,7 @@ func New(c Config) (*Fleet, error) {
 	if c.Wrong.Status503 {
 		f.refused = http.StatusServiceUnavailable
 	}
-	f.refusal = problem(fmt.Sprintf(`{"type":"%s","title":"The limit for this key is used up","status":%d}`+"\n", quotaExceeded, f.refused))
+	f.refusal = refusalBody(f.refused)
 	if c.Design == ExactShares {
 		if f.share, err = share(c.Limit, c.Gateways); err != nil {
 			return nil, err

@@ -56,7 +56,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			cutShort(w, r, &f.refusal, f.refused, cut)
 			return
 		}
-		f.say(w.Header(), d)
+		f.voice.say(w.Header(), d, now)
 		f.refusal.write(w, r, f.refused)
 		return
 	}
@@ -71,7 +71,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		cutShort(w, r, &g.echo, http.StatusOK, cut)
 		return
 	}
-	f.say(w.Header(), d)
+	f.voice.say(w.Header(), d, now)
 	if f.proxy != nil {
 		g.forward(w, r, run, key)
 	} else {

@@ -22,7 +22,7 @@ func (f *Fleet) newProxy() *httputil.ReverseProxy {
 	t.ResponseHeaderTimeout = time.Minute
 	t.MaxResponseHeaderBytes = 1 << 20
 	t.DisableCompression = true // what the caller asked for passes unchanged
-	ours := f.fieldNames()
+	ours := f.voice.names()
 	return &httputil.ReverseProxy{
 		Transport: t,
 		ErrorLog:  log.New(io.Discard, "", 0),
