@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weir-cli/weir/report"
 )
@@ -47,18 +48,28 @@ func TestResultIsDocumented(t *testing.T) {
 	}
 }
 
-func TestFindingsAreDocumented(t *testing.T) {
-	text := readDoc(t, "docs/findings.md")
-	known := map[string]bool{}
-	for _, id := range report.FindingIDs() {
-		known[id] = true
-		if !strings.Contains(text, "\n## "+id+"\n") {
-			t.Errorf("docs/findings.md has no section for %s", id)
-		}
+// Every field of a saved run has its place, too.
+func TestEventsAreDocumented(t *testing.T) {
+	text := readDoc(t, "docs/result.md")
+	long := func(uint32) string { return "x" }
+	short := func(uint16) string { return "x" }
+	tiny := func(uint8) string { return "x" }
+	names := report.Names{Key: long, Target: short, Population: short, Text: long, Source: tiny, Unit: tiny}
+	promise := &report.Promise{Text: "x", Units: 1, Per: 1, Burst: 1, Limit: 1, Window: 1, Concurrent: 1}
+	meta := report.Meta{Source: "load", Name: "x", Repeat: "x", Duration: 1, Interrupted: true, CPUSeconds: 1, RSSMB: 1}
+	var saved strings.Builder
+	w := report.NewEventWriter(&saved, names, meta, time.Unix(1, 0), promise)
+	w.Write(&report.Event{Has: ^report.Has(0), Status: 1, Route: 1, Bytes: 1, Class: report.Timeout, Text: 1, HintSource: 1, HintUnit: 1})
+	if err := w.End(meta); err != nil {
+		t.Fatal(err)
 	}
-	for _, m := range regexp.MustCompile(`(?m)^## (.*)$`).FindAllStringSubmatch(text, -1) {
-		if !known[m[1]] {
-			t.Errorf("docs/findings.md describes %s, which there is not", m[1])
+	fields := regexp.MustCompile(`"([a-z_]+)":`).FindAllStringSubmatch(saved.String(), -1)
+	if len(fields) < 40 {
+		t.Fatalf("only %d fields in %s", len(fields), saved.String())
+	}
+	for _, f := range fields {
+		if !strings.Contains(text, "`"+f[1]+"`") {
+			t.Errorf("docs/result.md does not name %q of a saved run", f[1])
 		}
 	}
 }
