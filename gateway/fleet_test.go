@@ -379,7 +379,7 @@ func TestControlIsForThisMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	for remote, want := range map[string]int{"127.0.0.1:5": 200, "[::1]:5": 200, "@": 200, "192.0.2.1:5": 403} {
-		w := newRecorder()
+		w := newMemory()
 		f.Handler(0).ServeHTTP(w, &http.Request{Method: "GET", URL: &url.URL{Path: "/-/counts"}, RemoteAddr: remote, Header: http.Header{}})
 		if w.status != want {
 			t.Errorf("from %s: %d, want %d", remote, w.status, want)
@@ -387,22 +387,22 @@ func TestControlIsForThisMachine(t *testing.T) {
 	}
 }
 
-// recorder is a ResponseWriter in memory.
-type recorder struct {
+// memory is a ResponseWriter in memory.
+type memory struct {
 	header http.Header
 	status int
 	body   strings.Builder
 }
 
-func newRecorder() *recorder                    { return &recorder{header: http.Header{}, status: 200} }
-func (r *recorder) Header() http.Header         { return r.header }
-func (r *recorder) WriteHeader(s int)           { r.status = s }
-func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
+func newMemory() *memory                      { return &memory{header: http.Header{}, status: 200} }
+func (r *memory) Header() http.Header         { return r.header }
+func (r *memory) WriteHeader(s int)           { r.status = s }
+func (r *memory) Write(p []byte) (int, error) { return r.body.Write(p) }
 
 func TestKeyTableIsBounded(t *testing.T) {
-	ta := newTally(1, tallyShards) // one key per shard
+	ta := newTally(1, tallyShards, noNumber) // one key per shard
 	for i := range 10_000 {
-		ta.decided(0, fmt.Sprintf("k-%d", i), 0, i%2 == 0, 2, false)
+		ta.decided(0, fmt.Sprintf("k-%d", i), i%2 == 0, 2, false)
 	}
 	sn := ta.snapshot(1000)
 	balanced(t, sn)
@@ -412,14 +412,14 @@ func TestKeyTableIsBounded(t *testing.T) {
 }
 
 func TestTopKeysAreTheBusiest(t *testing.T) {
-	ta := newTally(1, 1_000_000)
+	ta := newTally(1, 1_000_000, noNumber)
 	for i := range 5000 {
 		n := 1
 		if i%500 == 7 {
 			n = i
 		}
 		for range n {
-			ta.decided(0, fmt.Sprintf("k-%d", i), 0, true, 1, false)
+			ta.decided(0, fmt.Sprintf("k-%d", i), true, 1, false)
 		}
 	}
 	sn := ta.snapshot(3)
@@ -439,3 +439,5 @@ func TestHashedKeys(t *testing.T) {
 		t.Errorf("counts show the key: %s", text)
 	}
 }
+
+func noNumber(string) uint32 { return 0 }
