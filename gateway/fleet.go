@@ -300,3 +300,11 @@ func (f *Fleet) Reset() error {
 	f.run.Store(r)
 	return nil
 }
+
+// Name says in a few words what the fleet is, for titles.
+func (f *Fleet) Name() string {
+	if n := len(f.gateways); n > 1 {
+		return fmt.Sprintf("%d gateways, %v, %v", n, f.cfg.Design, f.cfg.Limit)
+	}
+	return fmt.Sprintf("one gateway, %v", f.cfg.Limit)
+}
