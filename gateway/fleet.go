@@ -199,7 +199,7 @@ func (f *Fleet) Start() error {
 func (f *Fleet) server(h http.Handler, config *tls.Config) *http.Server {
 	s := &http.Server{
 		Handler:           h,
-		TLSConfig:         config,
+		TLSConfig:         config.Clone(), // net/http writes to it
 		Protocols:         new(http.Protocols),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
