@@ -267,16 +267,16 @@ func TestCosts(t *testing.T) {
 }
 
 func TestLeakyQueueDelays(t *testing.T) {
-	f := started(t, Config{Limit: spec(t, "leaky-queue:rate=20/s,queue=2")})
+	f := started(t, Config{Limit: spec(t, "leaky-queue:rate=4/s,queue=1")})
 	start := time.Now()
-	got := storm(t, f, "k", 4, 1)
-	if took := time.Since(start); got.status[200] != 3 || got.status[429] != 1 || took < 100*time.Millisecond {
-		t.Errorf("got %v in %v, want 3 admitted, the last after 100ms", got, took)
+	got := storm(t, f, "k", 3, 1)
+	if took := time.Since(start); got.status[200] != 2 || got.status[429] != 1 || took < 200*time.Millisecond {
+		t.Errorf("got %v in %v, want 2 admitted, the second after almost 250ms", got, took)
 	}
 }
 
 func TestConcurrencyHoldsUntilTheAnswer(t *testing.T) {
-	f := started(t, Config{Limit: spec(t, "concurrency:limit=2"), Latency: 150 * time.Millisecond, RefusalLatency: -1})
+	f := started(t, Config{Limit: spec(t, "concurrency:limit=2"), Latency: 300 * time.Millisecond, RefusalLatency: -1})
 	if got := storm(t, f, "k", 5, 1); got.status[200] != 2 || got.status[429] != 3 {
 		t.Errorf("five at once: %v, want 2 admitted", got)
 	}

@@ -38,7 +38,7 @@ func judged(t *testing.T, f *Fleet) *report.Result {
 
 func TestResultJudgesTheDesign(t *testing.T) {
 	for design, want := range map[Design]string{Local: report.Broken, Central: report.Held, Sticky: report.Held, ExactShares: report.Held} {
-		f := started(t, Config{Gateways: 4, Limit: spec(t, "100/s,burst=40"), Design: design, Record: true})
+		f := started(t, Config{Gateways: 4, Limit: spec(t, "10/s,burst=40"), Design: design, Record: true})
 		storm(t, f, "k", 8, 50)
 		r := judged(t, f)
 		if r.Source != "serve" || r.Verdict != want || r.Bound.Promise != f.cfg.Limit.String() {
