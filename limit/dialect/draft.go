@@ -228,7 +228,7 @@ func (r *reader) binding() *member {
 		return best
 	}
 	for i := range r.members[:r.n] {
-		if m := &r.members[i]; m.has&mQuota != 0 && !m.unlimited() {
+		if m := &r.members[i]; m.has&mQuota != 0 {
 			return m
 		}
 	}
@@ -236,7 +236,7 @@ func (r *reader) binding() *member {
 }
 
 // join gives the state of unnamed counts to the policy they belong to: the one
-// with their quota, or the only one.
+// with their quota, or the only one of their family.
 func (r *reader) join() {
 	for i := range r.members[:r.n] {
 		s := &r.members[i]
@@ -254,7 +254,7 @@ func (r *reader) join() {
 				if p.has&mQuota != 0 && p.quota == s.quota && to == nil {
 					to, fits = p, 1
 				}
-			} else if p.has&mPolicy != 0 {
+			} else if p.has&mPolicy != 0 && p.family == s.family {
 				to = p
 				fits++
 			}
