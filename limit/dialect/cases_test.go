@@ -205,6 +205,35 @@ func TestResets(t *testing.T) {
 	}
 }
 
+// TestWhereCountsCameFrom: each count names its field, and a long header block
+// is read to its end.
+func TestWhereCountsCameFrom(t *testing.T) {
+	var dull []string
+	for range 100 {
+		dull = append(dull, "X-Dull: 1")
+	}
+	for _, c := range []struct {
+		lines       []string
+		limit, left Source
+	}{
+		{[]string{`RateLimit-Policy: "p";q=10`, `RateLimit: "p";r=0;t=5`}, PolicyField, RateLimitT},
+		{[]string{"RateLimit: limit=10, remaining=0, reset=5"}, RateLimitT, RateLimitT},
+		{[]string{"X-RateLimit-Limit: 10", "X-RateLimit-Remaining: 0"}, LimitField, RemainingField},
+		{[]string{"RateLimit-Policy: 10;w=60", "RateLimit-Remaining: 0", "RateLimit-Reset: 5"}, PolicyField, RemainingField},
+		{[]string{"RateLimit-Remaining: 0", "RateLimit-Reset: 5", "RateLimit-Policy: 10;w=60"}, PolicyField, RemainingField},
+		{[]string{"RateLimit-Limit: 10", "RateLimit-Remaining: 0", "RateLimit-Reset: 5", "RateLimit-Policy: 10;w=60"}, LimitField, RemainingField},
+	} {
+		for _, lines := range [][]string{c.lines, append(dull, c.lines...)} {
+			a := answer(t, 429, "", lines...)
+			if a.Limit != 10 || a.LimitFrom != c.limit || !a.HasRemaining || a.RemainingFrom != c.left {
+				t.Errorf("%q: limit %d from %v, remaining %d from %v", c.lines, a.Limit, a.LimitFrom, a.Remaining, a.RemainingFrom)
+			}
+		}
+	}
+	a := answer(t, 429, "", `RateLimit: "p";r=0;t=1773482460`)
+	check(t, a, want{60 * sec, RateLimitT, UnixSeconds, EpochReset})
+}
+
 // TestNumbers is what answers say about the count that is left.
 func TestNumbers(t *testing.T) {
 	type policy struct {

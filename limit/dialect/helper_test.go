@@ -68,6 +68,8 @@ func broken(a *Answer) string {
 		return "limit"
 	case a.HasRemaining && a.Remaining < 0, !a.HasRemaining && a.Remaining != 0:
 		return "remaining"
+	case a.HasLimit != (a.LimitFrom != NoSource), a.HasRemaining != (a.RemainingFrom != NoSource):
+		return "a count and where it came from do not go together"
 	case int(a.NPolicies) > len(a.Policies), a.MorePolicies > 0 && int(a.NPolicies) != len(a.Policies) && a.MorePolicies < maxMembers:
 		return "policy count"
 	case a.Notes >= noteEnd:
