@@ -22,33 +22,21 @@ var hintTexts = map[string]string{
 	"joined":  "Sat, 14 Mar 2026 10:00:05 GMT, 9",
 }
 
-// answerOf is what the dialect reader makes of one Retry-After.
+// answerOf is what the dialect reader makes of a 429 with one Retry-After.
 func answerOf(text string) *dialect.Answer {
-	a := &dialect.Answer{Limited: true}
-	if text == "none" {
-		return a
-	}
 	raw, ok := hintTexts[text]
 	if !ok {
 		raw = text
 	}
-	h := dialect.Hint{Source: dialect.RetryAfter}
-	h.RawLen = uint8(copy(h.Raw[:], raw))
-	switch f, err := strconv.ParseFloat(raw, 64); {
-	case text == "past":
-		h.Has, h.Unit = true, dialect.HTTPDate
-		a.Notes |= dialect.Past
-	case ok && text != "joined":
-		h.Has, h.Unit, h.Wait = true, dialect.HTTPDate, 5*time.Second
-	case err == nil && f >= 0 && f < 1e9 && !strings.ContainsAny(raw, "ex+"):
-		h.Has, h.Unit, h.Wait = true, dialect.Seconds, time.Duration(f*1e9)
-	default:
-		a.Notes |= dialect.BadRetryAfter
+	fields := []dialect.Field{
+		{Name: []byte("Date"), Value: []byte("Sat, 14 Mar 2026 10:00:00 GMT")},
+		{Name: []byte("Retry-After"), Value: []byte(raw)},
 	}
-	a.Retry = h
-	if h.Has {
-		a.Wait = h
+	if text == "none" {
+		fields = fields[:1]
 	}
+	a := new(dialect.Answer)
+	dialect.Read(a, dialect.Response{Status: 429, Fields: fields})
 	return a
 }
 
