@@ -5,9 +5,9 @@ package limit
 // State: a is the units held.
 type concurrency struct{ spec Spec }
 
-func (l *concurrency) Take(s *State, now, cost int64) Decision {
+func (l *concurrency) Take(s *State, now, cost int64) (d Decision) {
 	limit := l.spec.Limit
-	d := Decision{Limit: limit}
+	d.Limit = limit
 	ask := max(cost, 1)
 	switch {
 	case ask > limit || cost < 0:

@@ -7,14 +7,14 @@ import "time"
 // State: a is the count, b the instant at which its window ends.
 type fixedWindow struct{ spec Spec }
 
-func (l *fixedWindow) Take(s *State, now, cost int64) Decision {
+func (l *fixedWindow) Take(s *State, now, cost int64) (d Decision) {
 	t, w, limit := instant(now), int64(l.spec.Window), l.spec.Limit
 	count, end := s.a, s.b
 	if t >= end {
 		count, end = 0, t-intoWindow(t, w)+w
 	}
 	// A clock that steps back into an earlier window stays in the stored one.
-	d := Decision{Limit: limit}
+	d.Limit = limit
 	ask := max(cost, 1)
 	switch {
 	case ask > limit || cost < 0:

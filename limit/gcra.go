@@ -27,14 +27,14 @@ func newGCRA(s Spec, p pace) *gcra {
 	}
 }
 
-func (l *gcra) Take(s *State, now, cost int64) Decision {
+func (l *gcra) Take(s *State, now, cost int64) (d Decision) {
 	t := instant(now)
 	at := max(t, s.c)
 	tat, fr := s.a, s.b
 	if tat < at {
 		tat, fr = at, 0
 	}
-	d := Decision{Limit: l.whole}
+	d.Limit = l.whole
 	if ask := max(cost, 1); ask > l.whole || cost < 0 {
 		d.RetryAfter = Never
 	} else {
@@ -80,7 +80,8 @@ func (l *gcra) add(tat, fr, n int64) (int64, int64) {
 
 func (l *gcra) Fresh(s *State, now int64) bool {
 	t := instant(now)
-	return t >= s.c && (s.a < t || s.a == t && s.b == 0)
+	// The TAT is never before the highest instant seen, so that needs no look.
+	return s.a < t || s.a == t && s.b == 0
 }
 
 func (l *gcra) Spec() Spec { return l.spec }

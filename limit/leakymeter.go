@@ -8,9 +8,9 @@ type leakyMeter struct {
 	spec Spec
 }
 
-func (l *leakyMeter) Take(s *State, now, cost int64) Decision {
+func (l *leakyMeter) Take(s *State, now, cost int64) (d Decision) {
 	t := instant(now)
-	d, _ := l.take(s, t, max(t, s.b), cost)
+	l.take(&d, s, t, max(t, s.b), cost)
 	return d
 }
 

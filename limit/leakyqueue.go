@@ -17,9 +17,9 @@ type leakyQueue struct {
 	spec Spec
 }
 
-func (l *leakyQueue) Take(s *State, now, cost int64) Decision {
+func (l *leakyQueue) Take(s *State, now, cost int64) (d Decision) {
 	t := instant(now)
-	d, backlog := l.take(s, t, max(t, s.b), cost)
+	backlog := l.take(&d, s, t, max(t, s.b), cost)
 	if d.OK {
 		d.Delay = time.Duration(l.wait(backlog + (max(cost, 1)-1)*l.token))
 	}

@@ -23,7 +23,7 @@ type pace struct {
 	full  int64 // ns to drain the highest level, rounded up
 }
 
-// newPace fails with the name of what does not fit.
+// newPace fails when the numbers do not fit; r and tokens must be above zero.
 func newPace(r Rate, tokens int64) (pace, error) {
 	g := gcd(r.Units, int64(r.Per))
 	p := pace{units: r.Units / g, token: int64(r.Per) / g, whole: tokens}
@@ -55,12 +55,12 @@ func (p *pace) wait(excess int64) int64 {
 
 // take adds cost to the level in s, which is s.a units as of the instant s.b,
 // unless that would pass the highest. It decides as of at, while the caller's
-// own clock says t. It returns the decision and the level before it.
-func (p *pace) take(s *State, t, at, cost int64) (Decision, int64) {
+// own clock says t. It fills d and returns the level before the call.
+func (p *pace) take(d *Decision, s *State, t, at, cost int64) (before int64) {
 	lag := at - t
 	level := p.drain(s.a, max(0, at-s.b))
-	before := level
-	d := Decision{Limit: p.whole}
+	before = level
+	d.Limit = p.whole
 	ask := max(cost, 1)
 	if ask > p.whole || cost < 0 {
 		d.RetryAfter = Never
@@ -77,7 +77,7 @@ func (p *pace) take(s *State, t, at, cost int64) (Decision, int64) {
 	}
 	d.Remaining = (p.most - level) / p.token
 	d.ResetAfter = time.Duration(lag + p.wait(level))
-	return d, before
+	return before
 }
 
 // fresh reports whether the level in s is zero at t and no time beyond t has

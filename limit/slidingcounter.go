@@ -14,11 +14,11 @@ import (
 // highest instant seen, which also says which window is current.
 type slidingCounter struct{ spec Spec }
 
-func (l *slidingCounter) Take(s *State, now, cost int64) Decision {
+func (l *slidingCounter) Take(s *State, now, cost int64) (d Decision) {
 	t, w, limit := instant(now), int64(l.spec.Window), l.spec.Limit
 	at := max(t, s.c)
 	prev, cur, e := l.roll(s, at)
-	d := Decision{Limit: limit}
+	d.Limit = limit
 	ask := max(cost, 1)
 	switch {
 	case ask > limit || cost < 0:

@@ -8,7 +8,7 @@ import "time"
 // State: a is the units in the log, c the highest instant seen.
 type slidingLog struct{ spec Spec }
 
-func (l *slidingLog) Take(s *State, now, cost int64) Decision {
+func (l *slidingLog) Take(s *State, now, cost int64) (d Decision) {
 	t, w, limit := instant(now), int64(l.spec.Window), l.spec.Limit
 	at := max(t, s.c)
 	old, count := s.expired(at - w)
@@ -19,7 +19,7 @@ func (l *slidingLog) Take(s *State, now, cost int64) Decision {
 			old = 0
 		}
 	}
-	d := Decision{Limit: limit}
+	d.Limit = limit
 	ask := max(cost, 1)
 	switch {
 	case ask > limit || cost < 0:

@@ -109,11 +109,11 @@ func NewStore(l Limiter, o StoreOptions) *Store {
 func (s *Store) Limiter() Limiter { return s.limiter }
 
 // Take decides for key. It keeps a copy of a key it has not seen.
-func (s *Store) Take(key string, now, cost int64) Decision {
+func (s *Store) Take(key string, now, cost int64) (d Decision) {
 	h := maphash.String(s.seed, key)
 	sh := &s.shards[h>>s.shift]
 	sh.Lock()
-	d := s.take(sh, uint32(h)|live, key, now, cost)
+	d = s.take(sh, uint32(h)|live, key, now, cost)
 	sh.Unlock()
 	return d
 }

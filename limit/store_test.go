@@ -154,6 +154,9 @@ func TestStoreSharedSlotsComeBack(t *testing.T) {
 	if d := s.Take("b", 12*second, 2); !d.OK || s.Len() != 1 {
 		t.Errorf("%+v with %d keys", d, s.Len())
 	}
+	if st := s.Stats(); st.SharedNow != 0 {
+		t.Errorf("slots given back are still held in the shared state: %+v", st)
+	}
 }
 
 func TestStoreRefuseNew(t *testing.T) {

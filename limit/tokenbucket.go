@@ -7,13 +7,13 @@ type tokenBucket struct {
 	spec Spec
 }
 
-func (l *tokenBucket) Take(s *State, now, cost int64) Decision {
+func (l *tokenBucket) Take(s *State, now, cost int64) (d Decision) {
 	t := instant(now)
 	at := t
 	if !l.spec.Follow {
 		at = max(t, s.b)
 	}
-	d, _ := l.take(s, t, at, cost)
+	l.take(&d, s, t, at, cost)
 	return d
 }
 
