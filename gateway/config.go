@@ -60,6 +60,8 @@ type Config struct {
 
 	MaxKeys int   // keys counted by name; the rest are "other". 0 is 1,000,000
 	MaxBody int64 // bytes of a request body that are read. 0 is 1 MiB
+	// Record keeps what Result needs, which costs a little per request.
+	Record bool
 	// HashKeys shows keys as short hashes in counts and results.
 	HashKeys bool
 	// Reset enables POST /-/reset.

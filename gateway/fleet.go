@@ -39,20 +39,23 @@ type Fleet struct {
 	scissors scissors
 	run      atomic.Pointer[run]
 
-	mu      sync.Mutex
-	servers []*http.Server
-	urls    []string
-	cert    []byte
-	serving sync.WaitGroup
-	failed  chan error
+	mu       sync.Mutex
+	servers  []*http.Server
+	urls     []string
+	cert     []byte
+	serving  sync.WaitGroup
+	stopped  chan struct{} // closed by stopOnce
+	stopOnce sync.Once
+	failed   chan error
 }
 
 // run is everything that a reset replaces. A request keeps to the run it
 // began in.
 type run struct {
-	started int64 // on the fleet's clock
-	stores  []store
-	tally   *tally
+	started  int64 // on the fleet's clock
+	stores   []store
+	tally    *tally
+	recorder *recorder // nil unless the fleet records
 }
 
 // New checks c and builds the fleet. It opens nothing; [Fleet.Start] does.
@@ -68,6 +71,7 @@ func New(c Config) (*Fleet, error) {
 		releases: c.Limit.Algorithm == limit.Concurrency,
 		voice:    newVoice(c),
 		base:     time.Now(),
+		stopped:  make(chan struct{}),
 		failed:   make(chan error, c.Gateways),
 	}
 	f.scissors.Faults = c.Faults
@@ -91,7 +95,7 @@ func New(c Config) (*Fleet, error) {
 	if c.Upstream != nil {
 		f.proxy = f.newProxy()
 	}
-	r, err := f.newRun()
+	r, err := f.newRun(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +103,15 @@ func New(c Config) (*Fleet, error) {
 	return f, nil
 }
 
-func (f *Fleet) newRun() (*run, error) {
-	r := &run{started: f.now(), tally: newTally(len(f.gateways), f.cfg.MaxKeys)}
+// newRun makes fresh stores and books. It records once there are addresses.
+func (f *Fleet) newRun(urls []string) (*run, error) {
+	r := &run{started: f.now()}
+	number := func(string) uint32 { return 0 }
+	if f.cfg.Record && urls != nil {
+		r.recorder = newRecorder(len(urls), time.Unix(0, r.started), promiseOf(f.cfg.Limit), f.shown, urls)
+		number = r.recorder.number
+	}
+	r.tally = newTally(len(f.gateways), f.cfg.MaxKeys, number)
 	n := len(f.gateways)
 	if f.cfg.Design == Central {
 		n = 1
@@ -157,7 +168,18 @@ func (f *Fleet) Start() error {
 	if err != nil {
 		return err
 	}
+	r, err := f.newRun(urls)
+	if err != nil {
+		for _, l := range listeners {
+			l.Close()
+		}
+		return err
+	}
 	f.urls = urls
+	f.run.Store(r)
+	if f.cfg.Record {
+		f.serving.Go(f.mergeUntilStopped)
+	}
 	for i, l := range listeners {
 		s := f.server(f.gateways[i], config)
 		f.servers = append(f.servers, s)
@@ -177,7 +199,7 @@ func (f *Fleet) Start() error {
 func (f *Fleet) server(h http.Handler, config *tls.Config) *http.Server {
 	s := &http.Server{
 		Handler:           h,
-		TLSConfig:         config,
+		TLSConfig:         config.Clone(), // net/http writes to it
 		Protocols:         new(http.Protocols),
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       time.Minute,
@@ -224,6 +246,8 @@ func (f *Fleet) Stop(ctx context.Context) error {
 	f.mu.Lock()
 	servers := f.servers
 	f.mu.Unlock()
+	defer f.serving.Wait()
+	defer f.stopOnce.Do(func() { close(f.stopped) })
 	errs := make([]error, len(servers))
 	var stopping sync.WaitGroup
 	for i, s := range servers {
@@ -234,7 +258,6 @@ func (f *Fleet) Stop(ctx context.Context) error {
 		})
 	}
 	stopping.Wait()
-	f.serving.Wait()
 	return errors.Join(errs...)
 }
 
@@ -254,24 +277,34 @@ func (f *Fleet) Counts(top int) Snapshot {
 			sn.PerGateway[i].URL = urls[i]
 		}
 	}
-	if f.cfg.HashKeys {
-		for i := range sn.PerKey {
-			sn.PerKey[i].Key = hashed(sn.PerKey[i].Key)
-		}
+	for i := range sn.PerKey {
+		sn.PerKey[i].Key = f.shown(sn.PerKey[i].Key)
 	}
 	return sn
 }
 
-// Series is what was decided in each second since the start or the last
-// reset, for at most a day.
-func (f *Fleet) Series() []Second { return f.run.Load().tally.series() }
+// shown is a key as people may see it.
+func (f *Fleet) shown(key string) string {
+	if f.cfg.HashKeys {
+		return hashed(key)
+	}
+	return key
+}
 
 // Reset forgets counts and limiter states, as if the fleet had just started.
 func (f *Fleet) Reset() error {
-	r, err := f.newRun()
+	r, err := f.newRun(f.URLs())
 	if err != nil {
 		return err
 	}
 	f.run.Store(r)
 	return nil
+}
+
+// Name says in a few words what the fleet is, for titles.
+func (f *Fleet) Name() string {
+	if n := len(f.gateways); n > 1 {
+		return fmt.Sprintf("%d gateways, %v, %v", n, f.cfg.Design, f.cfg.Limit)
+	}
+	return fmt.Sprintf("one gateway, %v", f.cfg.Limit)
 }

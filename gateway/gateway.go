@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weir-cli/weir/limit"
 )
 
 // gateway is one limiter process of the fleet.
@@ -48,7 +50,10 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s := run.store(f.cfg.Design, g.n, key)
 	now := f.now()
 	d := s.Take(key, now+g.ahead, cost)
-	run.tally.decided(g.n, key, int((now-run.started)/int64(time.Second)), d.OK, cost, cut == cutAfter)
+	number := run.tally.decided(g.n, key, d.OK, cost, cut == cutAfter)
+	if run.recorder != nil {
+		g.record(run, number, now, cost, d)
+	}
 
 	if !d.OK {
 		drain(r, f.cfg.MaxBody)
@@ -80,6 +85,16 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.releases {
 		http.NewResponseController(w).Flush()
 	}
+}
+
+func (g *gateway) record(r *run, key uint32, now, cost int64, d limit.Decision) {
+	f := g.fleet
+	status := uint16(http.StatusOK)
+	if !d.OK {
+		status = uint16(f.refused)
+	}
+	said, told := f.voice.wait(d)
+	r.recorder.record(g.n, key, now-r.started, f.now()-r.started, cost, &d, status, said, told)
 }
 
 // keyOf is the key of the config, unless a forgeable header replaces it.

@@ -50,6 +50,18 @@ func windowOf(s limit.Spec) time.Duration {
 	return time.Duration(w / s.Rate.Units)
 }
 
+// wait is the Retry-After that a refusal gets, if it gets one.
+func (v *voice) wait(d limit.Decision) (time.Duration, bool) {
+	if d.OK || d.RetryAfter < 0 || v.mute || v.style == dialect.Silent {
+		return 0, false
+	}
+	up := d.RetryAfter
+	if !v.down && up%time.Second != 0 {
+		up += time.Second
+	}
+	return up.Truncate(time.Second), true
+}
+
 // say sets the fields for d. It allocates the values only.
 func (v *voice) say(h http.Header, d limit.Decision, now int64) {
 	if v.down && d.RetryAfter > 0 {

@@ -60,7 +60,7 @@ func (t *tally) snapshot(top int) Snapshot {
 		sn.Keys += len(s.keys)
 		if top > 0 {
 			for k, c := range s.keys {
-				sn.PerKey = append(sn.PerKey, KeyCounts{k, *c})
+				sn.PerKey = append(sn.PerKey, KeyCounts{k, c.Counts})
 				// Cutting at twice the wanted length keeps a reading of a
 				// million keys small and its cost linear.
 				if len(sn.PerKey) >= 2*top+1024 {

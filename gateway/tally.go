@@ -47,40 +47,36 @@ func (c *Counts) sub(o Counts) {
 	c.UpstreamFailed -= o.UpstreamFailed
 }
 
-// Second is what was decided in one second since the start or the last reset.
-type Second struct {
-	Offered, Admitted, Refused int64
-}
-
-const (
-	tallyShards = 64
-	// maxSeconds bounds the series to a day; later seconds are in the totals.
-	maxSeconds = 86_400
-)
+const tallyShards = 64
 
 // tally counts for a whole fleet. One short lock per request, on one of 64
-// shards chosen by the key, keeps a key's row, its gateway's row and the
-// series in step.
+// shards chosen by the key, keeps a key's row and its gateway's row in step.
 type tally struct {
 	seed   maphash.Seed
+	number func(key string) uint32 // called once for each key with a row
 	shards [tallyShards]tallyShard
 }
 
 type tallyShard struct {
 	mu       sync.Mutex
-	keys     map[string]*Counts
+	keys     map[string]*keyRow
 	room     int    // keys that may still be added
-	unnamed  Counts // keys beyond room, and requests without a key
+	unnamed  keyRow // keys beyond room, and requests without a key
 	gateways []Counts
-	seconds  []Second
 	_        [64]byte // keeps neighbours' locks off one cache line
 }
 
-func newTally(gateways, maxKeys int) *tally {
-	t := &tally{seed: maphash.MakeSeed()}
+type keyRow struct {
+	Counts
+	number uint32
+}
+
+func newTally(gateways, maxKeys int, number func(string) uint32) *tally {
+	t := &tally{seed: maphash.MakeSeed(), number: number}
 	for i := range t.shards {
 		t.shards[i] = tallyShard{
-			keys:     map[string]*Counts{},
+			keys:     map[string]*keyRow{},
+			unnamed:  keyRow{number: unnamedKey},
 			room:     (maxKeys + tallyShards - 1) / tallyShards,
 			gateways: make([]Counts, gateways),
 		}
@@ -93,7 +89,7 @@ func (t *tally) shard(key string) *tallyShard {
 }
 
 // row finds or makes key's row. The shard is locked.
-func (s *tallyShard) row(key string) *Counts {
+func (t *tally) row(s *tallyShard, key string) *keyRow {
 	r := s.keys[key]
 	if r != nil {
 		return r
@@ -102,26 +98,27 @@ func (s *tallyShard) row(key string) *Counts {
 		return &s.unnamed
 	}
 	s.room--
-	r = new(Counts)
 	// The key may be part of a whole request line; keep no more than the key.
-	s.keys[strings.Clone(key)] = r
+	key = strings.Clone(key)
+	r = &keyRow{number: t.number(key)}
+	s.keys[key] = r
 	return r
 }
 
-// decided books one decision made at second sec.
-func (t *tally) decided(gw int, key string, sec int, admitted bool, cost int64, after bool) {
+// decided books one decision and returns the key's number.
+func (t *tally) decided(gw int, key string, admitted bool, cost int64, after bool) uint32 {
 	s := t.shard(key)
 	s.mu.Lock()
-	k, g := s.row(key), &s.gateways[gw]
+	defer s.mu.Unlock()
+	k, g := t.row(s, key), &s.gateways[gw]
 	k.Offered++
 	g.Offered++
-	switch {
-	case admitted:
+	if admitted {
 		k.Admitted++
 		g.Admitted++
 		k.AdmittedUnits += cost
 		g.AdmittedUnits += cost
-	default:
+	} else {
 		k.Refused++
 		g.Refused++
 	}
@@ -133,25 +130,13 @@ func (t *tally) decided(gw int, key string, sec int, admitted bool, cost int64, 
 			g.CutAfterAdmitted++
 		}
 	}
-	if sec >= 0 && sec < maxSeconds {
-		for len(s.seconds) <= sec {
-			s.seconds = append(s.seconds, Second{})
-		}
-		p := &s.seconds[sec]
-		p.Offered++
-		if admitted {
-			p.Admitted++
-		} else {
-			p.Refused++
-		}
-	}
-	s.mu.Unlock()
+	return k.number
 }
 
 func (t *tally) cutBefore(gw int, key string) {
 	s := t.shard(key)
 	s.mu.Lock()
-	s.row(key).CutBefore++
+	t.row(s, key).CutBefore++
 	s.gateways[gw].CutBefore++
 	s.mu.Unlock()
 }
@@ -159,7 +144,7 @@ func (t *tally) cutBefore(gw int, key string) {
 func (t *tally) upstreamFailed(gw int, key string) {
 	s := t.shard(key)
 	s.mu.Lock()
-	s.row(key).UpstreamFailed++
+	t.row(s, key).UpstreamFailed++
 	s.gateways[gw].UpstreamFailed++
 	s.mu.Unlock()
 }
@@ -170,23 +155,4 @@ func (t *tally) invalid(gw int) {
 	s.unnamed.Invalid++
 	s.gateways[gw].Invalid++
 	s.mu.Unlock()
-}
-
-// series sums the shards' seconds.
-func (t *tally) series() []Second {
-	var all []Second
-	for i := range t.shards {
-		s := &t.shards[i]
-		s.mu.Lock()
-		for len(all) < len(s.seconds) {
-			all = append(all, Second{})
-		}
-		for j, p := range s.seconds {
-			all[j].Offered += p.Offered
-			all[j].Admitted += p.Admitted
-			all[j].Refused += p.Refused
-		}
-		s.mu.Unlock()
-	}
-	return all
 }

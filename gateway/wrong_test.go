@@ -33,11 +33,11 @@ func TestRetryAfterRoundedDown(t *testing.T) {
 		wrong Wrong
 		want  string
 	}{
-		{Wrong{}, "2"}, // 1.5 s, rounded up
-		{Wrong{RetryAfterDown: true}, "1"},
+		{Wrong{}, "3"}, // 2.9 s, rounded up
+		{Wrong{RetryAfterDown: true}, "2"},
 		{Wrong{NoRetryAfter: true}, ""},
 	} {
-		f := started(t, Config{Limit: spec(t, "1/1500ms,burst=1"), Wrong: tt.wrong})
+		f := started(t, Config{Limit: spec(t, "1/2900ms,burst=1"), Wrong: tt.wrong})
 		got := storm(t, f, "k", 1, 2)
 		if len(got.header) != 1 {
 			t.Fatalf("%v", got)

@@ -51,6 +51,7 @@ type Collector struct {
 	pend     [256]pending
 	nPend    int
 	sole     uint64 // obedient retries refused though nobody was admitted since
+	kept     uint64 // obedient retries admitted, while their key had none waiting
 	stretch  stretches
 	flight   int64 // longest First-Sent of an admission
 	end      int64 // newest Done
@@ -245,6 +246,9 @@ func (c *Collector) add(e *Event) {
 		c.sent[0].Record(e.Done - e.Sent)
 		if e.Has&Obeyed != 0 {
 			c.hints.obeyedAdmitted++
+			if k.pending == 0 {
+				c.kept++
+			}
 		}
 		c.admitted(e, k)
 	case Refused:
@@ -312,7 +316,7 @@ func (c *Collector) admitted(e *Event, k *keyStat) {
 	if k.pending != 0 {
 		c.contend(k, e.Sent)
 	}
-	c.stretch.admitted(k, e.Sent, c.judge.recover)
+	c.stretch.admitted(k, e.Sent, c.judge.recover, c.flight)
 	if first-e.Sent > c.flight {
 		c.flight = first - e.Sent
 	}

@@ -23,7 +23,12 @@ func at(sent, done float64, v Verdict) Event {
 func run(s Setup, evs []Event) *Result {
 	c := NewCollector(s)
 	sh := c.Shard()
+	next := 100 * msec
 	for i := range evs {
+		if evs[i].Done > next {
+			c.Merge(next)
+			next += 100 * msec
+		}
 		sh.Record(&evs[i])
 	}
 	return c.Finish(Meta{Source: "sim", Name: "test"})

@@ -13,14 +13,19 @@ const nameMax = 120
 // Clean makes a name from outside safe to print on a terminal: control
 // characters, the ones that turn the direction of text and other invisible
 // ones are written as escapes, invalid bytes as \xNN, and a long name is cut.
-func Clean(s string) string {
-	if plain(s) {
+func Clean(s string) string { return clean(s, nameMax) }
+
+// cleanLong is Clean for what must not be cut short, such as a command.
+func cleanLong(s string) string { return clean(s, 16<<10) }
+
+func clean(s string, most int) string {
+	if plain(s, most) {
 		return s
 	}
 	var b strings.Builder
 	n := 0
 	for i, r := range s {
-		if n++; n > nameMax {
+		if n++; n > most {
 			b.WriteString("…")
 			break
 		}
@@ -37,13 +42,13 @@ func Clean(s string) string {
 	return b.String()
 }
 
-func plain(s string) bool {
+func plain(s string, most int) bool {
 	for i := 0; i < len(s); i++ {
 		if s[i] < 0x20 || s[i] > 0x7e {
 			return false
 		}
 	}
-	return len(s) <= nameMax
+	return len(s) <= most
 }
 
 func invalidAt(s string, i int) bool {

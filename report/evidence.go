@@ -32,10 +32,10 @@ type evidence struct {
 	starved, starvedExpected float64
 	starvedOf                int64
 
-	tooLong, hintLongest  int64
-	badText, suspectText  string
-	suspectUnit           string
-	obeyedAdmitted, alone int64
+	tooLong, hintLongest int64
+	badText, suspectText string
+	suspectUnit          string
+	kept, alone          int64 // hints judged: true ones and wrong ones
 }
 
 type point struct{ t, n int64 }
@@ -49,7 +49,7 @@ func (c *Collector) evidence(r *Result, k *keyStat, id uint32, end int64) *evide
 		stretchRefused: int64(c.stretch.refusals),
 		tooLong:        int64(c.hints.tooLong), hintLongest: c.hints.longest,
 		badText: c.setup.Names.text(c.hints.badText), suspectText: c.setup.Names.text(c.hints.suspectText),
-		obeyedAdmitted: int64(c.hints.obeyedAdmitted), alone: int64(c.sole)}
+		kept: int64(c.kept), alone: int64(c.sole)}
 	if c.hints.suspectUnit != 0 {
 		e.suspectUnit = c.setup.Names.unit(c.hints.suspectUnit)
 	}
@@ -90,7 +90,7 @@ func (c *Collector) shortfall(e *evidence) {
 	}
 	var worst int64
 	c.eachKey(func(i uint32, k *keyStat) {
-		if k.refusedRun >= stretchMin && k.asked-k.refusedFrom > c.judge.recover {
+		if k.long(c.judge.recover) {
 			e.stuck++
 			e.stretchRefused += int64(k.refusedRun)
 		}

@@ -50,14 +50,14 @@ const (
 )
 
 func findDishonest(e *evidence) *Finding {
-	share := ratio(float64(e.alone), float64(e.alone+e.obeyedAdmitted))
+	share := ratio(float64(e.alone), float64(e.alone+e.kept))
 	if e.alone < dishonestMin || share < dishonestShare {
 		return nil
 	}
 	return &Finding{Severity: High,
 		Text: fmt.Sprintf("%s obedient retries waited as long as they were told and were refused again, although nobody was let in on their key in the meantime: %s of those whose hint can be judged. Usual causes: Retry-After rounded down, computed from another process's state, or refusals that push the wait out. Round up, and answer from the state that decides.",
 			count(e.alone), percent(share)),
-		Evidence: map[string]any{"refused": e.alone, "admitted": e.obeyedAdmitted, "share": round(share, 4)}}
+		Evidence: map[string]any{"refused": e.alone, "admitted": e.kept, "share": round(share, 4)}}
 }
 
 func findMissing(e *evidence) *Finding {

@@ -16,10 +16,10 @@ type keyStat struct {
 	modelUsed int64 // units used in the model's window
 	model     int64 // units the model admitted
 
-	// The present stretch of refusals: since when, how many, and when the key
-	// was last asked for.
-	refusedFrom, asked int64
-	refusedRun         uint32
+	// The present stretch of refusals: since when, how many, when the key was
+	// last asked for, and when it was first asked for after a pause (0: none).
+	refusedFrom, asked, resumed int64
+	refusedRun                  uint32
 
 	pending uint16 // index+1 of an obedient retry that waits for judgement
 	flags   keyFlags

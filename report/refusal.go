@@ -15,12 +15,12 @@ const dueSlack = int64(1e6)
 
 // refused follows a refusal: the key's stretch, and hints that were not kept.
 func (c *Collector) refused(e *Event, k *keyStat, cl *clientStat) {
-	c.stretch.refused(k, e.Sent)
+	c.stretch.refused(k, e.Sent, c.judge.recover)
 	if cl == nil {
 		return
 	}
 	if e.Has&Obeyed != 0 && cl.nextDue != 0 && abs(e.Due-cl.nextDue) <= dueSlack &&
-		k.bound.first < cl.refusedSent && k.pending == 0 && k != &c.restKey {
+		k.bound.first <= cl.refusedSent && k.pending == 0 && k != &c.restKey {
 		c.await(k, cl.refusedSent, e)
 	}
 	cl.nextDue = 0
@@ -84,21 +84,25 @@ type stretches struct {
 	knocking, paused, refusals uint64
 }
 
-func (s *stretches) refused(k *keyStat, sent int64) {
+func (s *stretches) refused(k *keyStat, sent, need int64) {
 	if k.refusedRun == 0 {
-		k.refusedFrom, k.asked = sent, sent
+		k.refusedFrom, k.asked, k.resumed = sent, sent, 0
+	}
+	if k.long(need) && sent-k.asked >= 10*k.refusedGap() {
+		k.resumed = sent // the first after a pause, refused or overtaken
 	}
 	k.refusedRun++
 	k.asked = max(k.asked, sent)
 }
 
 // admitted ends a stretch. Only one longer than need counts: by then a limiter
-// that keeps its promise has tokens again, whoever knocks.
-func (s *stretches) admitted(k *keyStat, sent, need int64) {
-	if need > 0 && k.refusedRun >= stretchMin && k.asked-k.refusedFrom > need {
-		gap := (k.asked - k.refusedFrom) / int64(k.refusedRun-1)
+// that keeps its promise has tokens again, whoever knocks. Of the attempts
+// that end a pause together a refused one may be answered first, so what was
+// sent within a flight of the first of them still counts as after the pause.
+func (s *stretches) admitted(k *keyStat, sent, need, flight int64) {
+	if k.long(need) {
 		s.refusals += uint64(k.refusedRun)
-		if sent-k.asked >= 10*gap {
+		if sent-k.asked >= 10*k.refusedGap() || k.resumed > 0 && sent-k.resumed <= flight {
 			s.paused++
 		} else {
 			s.knocking++
@@ -106,3 +110,11 @@ func (s *stretches) admitted(k *keyStat, sent, need int64) {
 	}
 	k.refusedRun = 0
 }
+
+// long reports a stretch of refusals that lasted longer than need.
+func (k *keyStat) long(need int64) bool {
+	return need > 0 && k.refusedRun >= stretchMin && k.asked-k.refusedFrom > need
+}
+
+// refusedGap is the mean time between the refusals of the stretch.
+func (k *keyStat) refusedGap() int64 { return (k.asked - k.refusedFrom) / int64(k.refusedRun-1) }

@@ -11,6 +11,7 @@ import (
 func verbs(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		newProfilesCmd(a),
+		newServeCmd(a),
 		newVersionCmd(a),
 		newCompletionCmd(a),
 	}

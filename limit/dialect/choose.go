@@ -15,11 +15,12 @@ func (r *reader) finish(status int) {
 	}
 	best := r.binding()
 	if best != nil {
+		limitFrom, leftFrom := best.sources()
 		if best.has&mQuota != 0 {
-			a.Limit, a.HasLimit = best.quota, true
+			a.Limit, a.HasLimit, a.LimitFrom = best.quota, true, limitFrom
 		}
 		if best.has&mRemaining != 0 {
-			a.Remaining, a.HasRemaining = best.remaining, true
+			a.Remaining, a.HasRemaining, a.RemainingFrom = best.remaining, true, leftFrom
 		}
 	}
 	r.export(best)
@@ -28,6 +29,19 @@ func (r *reader) finish(status int) {
 	r.chooseWait(status, limited, window)
 	r.suspect()
 	a.Notes = r.notes
+}
+
+// sources says which fields m's counts came from.
+func (m *member) sources() (limit, remaining Source) {
+	switch {
+	case m.family == FamilyC:
+		return PolicyField, RateLimitT
+	case m.family == FamilyB:
+		return RateLimitT, RateLimitT
+	case m.has&mPolicy != 0:
+		return PolicyField, RemainingField
+	}
+	return LimitField, RemainingField
 }
 
 // limited says whether the answer is a limiter's refusal, and notes when the

@@ -49,6 +49,17 @@ func readDate(b []byte, now instant) (t instant, unit Unit, http, ok bool) {
 		return t, NoUnit, false, false
 	}
 	var d civil
+	if shaped(b, imfDate) {
+		d = civil{
+			day: two(b[5:]), month: wordAt(months, b[8:11]) + 1, year: two(b[12:])*100 + two(b[14:]),
+			hour: two(b[17:]), min: two(b[20:]), sec: two(b[23:]),
+		}
+		if wordAt(weekdays, b[:3]) < 0 || d.hour > 23 || d.min > 59 || d.sec > 60 {
+			return t, NoUnit, false, false
+		}
+		t, ok = d.instant()
+		return t, HTTPDate, ok, ok
+	}
 	if !d.readText(b) {
 		return t, NoUnit, false, false
 	}
@@ -61,8 +72,14 @@ func readDate(b []byte, now instant) (t instant, unit Unit, http, ok bool) {
 	return t, HTTPDate, isHTTPDate(b), true
 }
 
+// imfDate is the one form that servers may still send, see shaped.
+const imfDate = "Aaa, 00 Aaa 0000 00:00:00 GMT"
+
+// two is the number of two digits.
+func two(b []byte) int { return int(b[0]-'0')*10 + int(b[1]-'0') }
+
 func isHTTPDate(b []byte) bool {
-	if shaped(b, "Aaa, 00 Aaa 0000 00:00:00 GMT") || shaped(b, "Aaa Aaa _0 00:00:00 0000") {
+	if shaped(b, imfDate) || shaped(b, "Aaa Aaa _0 00:00:00 0000") {
 		return true
 	}
 	i := 0
@@ -203,25 +220,25 @@ func wordAt(table string, w []byte) int {
 
 // readClock reads hh:mm[:ss[.fraction]].
 func (d *civil) readClock(b []byte) (n int, ok bool) {
-	two := func(i int) (int, bool) {
+	pair := func(i int) (int, bool) {
 		if i+2 > len(b) || !isDigit(b[i]) || !isDigit(b[i+1]) {
 			return 0, false
 		}
-		return int(b[i]-'0')*10 + int(b[i+1]-'0'), true
+		return two(b[i:]), true
 	}
 	if d.clock {
 		return 0, false
 	}
-	if d.hour, ok = two(0); !ok || len(b) < 5 || b[2] != ':' {
+	if d.hour, ok = pair(0); !ok || len(b) < 5 || b[2] != ':' {
 		return 0, false
 	}
-	if d.min, ok = two(3); !ok {
+	if d.min, ok = pair(3); !ok {
 		return 0, false
 	}
 	d.clock = true
 	n = 5
 	if n < len(b) && b[n] == ':' {
-		if d.sec, ok = two(6); !ok {
+		if d.sec, ok = pair(6); !ok {
 			return 0, false
 		}
 		n = 8

@@ -14,7 +14,7 @@ const (
 	RetryAfterMS    // retry-after-ms
 	XMSRetryAfterMS // x-ms-retry-after-ms
 	AmzRetryAfter   // x-amz-retry-after, milliseconds
-	RateLimitT      // t of a RateLimit member
+	RateLimitT      // the RateLimit field: t of a member, or a count of it
 	RateLimitReset  // RateLimit-Reset
 	XRateLimitReset // X-RateLimit-Reset and X-Rate-Limit-Reset
 	XRateLimitResetAfter
@@ -120,12 +120,14 @@ type Answer struct {
 
 	HasLimit, HasRemaining bool
 	Limit, Remaining       int64
-	Policies               [4]Policy
-	NPolicies              uint8
-	MorePolicies           uint16 // members beyond the array
-	Family                 Family
-	Limited                bool // this answer is a refusal by a limiter, as far as it tells
-	Notes                  Notes
+	// LimitFrom and RemainingFrom say which field the two came from.
+	LimitFrom, RemainingFrom Source
+	Policies                 [4]Policy
+	NPolicies                uint8
+	MorePolicies             uint16 // members beyond the array
+	Family                   Family
+	Limited                  bool // this answer is a refusal by a limiter, as far as it tells
+	Notes                    Notes
 	// Floor is the least wait that a service wants when it names none: 60 s
 	// for GitHub's secondary limits, 30 s for Google's quotas, else 0.
 	Floor time.Duration

@@ -70,16 +70,24 @@ func (r *reader) stateB(v []byte) {
 	} else if remaining.n == -1 {
 		m.has |= mNoRemaining
 	}
-	if r.natural(reset) {
-		if w, ok := r.readWait(reset.s, asReset); ok {
-			if w.unit != Seconds {
-				r.notes |= EpochReset
-			}
-			r.setReset(m, w, RateLimitReset, v, false)
-		} else {
-			r.notes |= Malformed
-		}
+	r.draftReset(m, reset, RateLimitReset, v)
+}
+
+// draftReset takes seconds left. A unix time in their place is told by its
+// size, as for the other resets, and noted.
+func (r *reader) draftReset(m *member, v sfValue, s Source, raw []byte) {
+	if !r.natural(v) {
+		return
 	}
+	w, ok := r.readWait(v.s, asReset)
+	if !ok {
+		r.notes |= Malformed
+		return
+	}
+	if w.unit != Seconds {
+		r.notes |= EpochReset
+	}
+	r.setReset(m, w, s, raw, false)
 }
 
 // stateC reads drafts 08 to 11: "name";r=0;t=5. Names may be tokens, which a
@@ -122,9 +130,7 @@ func (r *reader) stateC(v []byte) {
 		} else if left.n == -1 {
 			m.has |= mNoRemaining
 		}
-		if r.natural(t) {
-			r.setReset(m, wait{d: seconds(t.n), unit: Seconds}, RateLimitT, v[start:end], false)
-		}
+		r.draftReset(m, t, RateLimitT, v[start:end])
 	}
 }
 
@@ -228,7 +234,7 @@ func (r *reader) binding() *member {
 		return best
 	}
 	for i := range r.members[:r.n] {
-		if m := &r.members[i]; m.has&mQuota != 0 && !m.unlimited() {
+		if m := &r.members[i]; m.has&mQuota != 0 {
 			return m
 		}
 	}
@@ -236,7 +242,7 @@ func (r *reader) binding() *member {
 }
 
 // join gives the state of unnamed counts to the policy they belong to: the one
-// with their quota, or the only one.
+// with their quota, or the only one of their family.
 func (r *reader) join() {
 	for i := range r.members[:r.n] {
 		s := &r.members[i]
@@ -254,7 +260,7 @@ func (r *reader) join() {
 				if p.has&mQuota != 0 && p.quota == s.quota && to == nil {
 					to, fits = p, 1
 				}
-			} else if p.has&mPolicy != 0 {
+			} else if p.has&mPolicy != 0 && p.family == s.family {
 				to = p
 				fits++
 			}
@@ -270,6 +276,10 @@ func (r *reader) join() {
 			to.reset, to.resetFrom, to.resetUnit, to.resetText, to.resetPast = s.reset, s.resetFrom, s.resetUnit, s.resetText, s.resetPast
 			to.has |= mReset
 		}
+		if s.has&mQuota != 0 {
+			to.has &^= mPolicy // its limit was named by the limit field too
+		}
+		s.has = 0
 	}
 }
 

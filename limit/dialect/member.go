@@ -47,6 +47,9 @@ func (r *reader) find(f Family, prefix, name, pk []byte, need memberHas) *member
 		if m.family != f || !sameFold(m.prefix, prefix) || !sameFold(m.name, name) {
 			continue
 		}
+		if f != FamilyC && m.has&mPolicy != 0 {
+			continue // its number is its name; join brings it and the state together
+		}
 		if len(pk) > 0 && len(m.pk) > 0 && string(pk) != string(m.pk) {
 			continue // another partition of the same policy
 		}

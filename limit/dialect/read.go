@@ -32,8 +32,13 @@ const BodyMax = 4096
 func Read(a *Answer, resp Response) {
 	*a = Answer{}
 	var seen uint32
+	var kinds kinds
 	for i := range resp.Fields {
-		seen |= 1 << kindOf(resp.Fields[i].Name)
+		k := kindOf(resp.Fields[i].Name)
+		seen |= 1 << k
+		if i < len(kinds) {
+			kinds[i] = k
+		}
 	}
 	seen &^= 1<<plain | 1<<kDate | 1<<kAge
 	body := bodyCounts(&resp, seen)
@@ -44,7 +49,17 @@ func Read(a *Answer, resp Response) {
 		}
 		return
 	}
-	read(a, &resp, seen, body)
+	read(a, &resp, &kinds, seen, body)
+}
+
+// kinds remembers what the first fields are; later ones are looked at again.
+type kinds [48]kind
+
+func (k *kinds) at(i int, name []byte) kind {
+	if i < len(k) {
+		return k[i]
+	}
+	return kindOf(name)
 }
 
 // reader is the scratch space of one Read.
@@ -75,12 +90,12 @@ type reader struct {
 	hadRA   bool
 }
 
-func read(a *Answer, resp *Response, seen uint32, body bool) {
+func read(a *Answer, resp *Response, kinds *kinds, seen uint32, body bool) {
 	r := reader{a: a, now: resp.Now}
 	states, policies := true, true
 	for i := range resp.Fields {
 		f := &resp.Fields[i]
-		switch kindOf(f.Name) {
+		switch kinds.at(i, f.Name) {
 		case kDate:
 			r.date = f.Value
 		case kAge:
@@ -111,12 +126,15 @@ func read(a *Answer, resp *Response, seen uint32, body bool) {
 		r.notes |= Cached
 	}
 	for i := range resp.Fields {
-		v := trim(resp.Fields[i].Value)
 		name := resp.Fields[i].Name
-		k := kindOf(name)
+		k := kinds.at(i, name)
+		if k == plain {
+			continue
+		}
 		if counts&(1<<k) != 0 && !fresh {
 			continue
 		}
+		v := trim(resp.Fields[i].Value)
 		switch k {
 		case kRateLimit:
 			if states {

@@ -149,13 +149,13 @@ func ceilSeconds(d time.Duration) int64 {
 	return n
 }
 
-// ceilUnix is the unix second at or after now + d. It adds seconds rather than
+// ceilUnix is the unix second at or after now + d, at least 0. It adds seconds rather than
 // nanoseconds, which could overflow.
 func ceilUnix(now int64, d time.Duration) int64 {
 	d = max(d, 0)
 	t := instantOf(now)
 	nanos := int64(t.nsec) + int64(d%time.Second)
-	return t.sec + int64(d/time.Second) + (nanos+999_999_999)/1_000_000_000
+	return max(t.sec+int64(d/time.Second)+(nanos+999_999_999)/1_000_000_000, 0)
 }
 
 // quote writes a policy's name as a String (RFC 9651, 3.3.3); what a String

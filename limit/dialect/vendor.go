@@ -44,6 +44,8 @@ func cut(b []byte, sep byte) (before, after []byte) {
 	return b, nil
 }
 
+var shopifyName = []byte("shopify")
+
 // shopify reads the fill level of a leaky bucket, used/size.
 func (r *reader) shopify(v []byte) {
 	a, b := cut(v, '/')
@@ -54,7 +56,7 @@ func (r *reader) shopify(v []byte) {
 		return
 	}
 	r.setFamily(FamilyOther)
-	m := r.find(FamilyOther, []byte("shopify"), nil, nil, mQuota|mNoQuota|mRemaining)
+	m := r.find(FamilyOther, shopifyName, nil, nil, mQuota|mNoQuota|mRemaining)
 	r.setQuota(m, size.count())
 	m.remaining = max(size.count()-used.count(), 0)
 	m.has |= mRemaining

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"text/tabwriter"
+
+	"github.com/weir-cli/weir/gateway"
+	"github.com/weir-cli/weir/report"
+)
+
+// servedRows bounds the table of keys.
+const servedRows = 10
+
+// writeServed is the server's own view of a run: the verdict, the books, the
+// gateways and the keys that fared worst.
+func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot) error {
+	t := r.Totals
+	fmt.Fprintf(w, "%s: %s offered, %s admitted, %s refused in %.1f s\n",
+		report.Clean(r.Name), plural(int(t.Offered), "request"), grouped(t.Admitted), grouped(t.Refused), r.DurationS)
+	switch b := r.Bound; {
+	case b == nil || t.Offered == 0:
+	case r.Verdict == report.Broken:
+		fmt.Fprintf(w, "The promise was broken: key %s got %s between %.3f s and %.3f s, where %s allows %.1f.\n",
+			report.Clean(b.Key), grouped(b.WorstAdmitted), b.WorstInterval.FromS, b.WorstInterval.ToS, report.Clean(b.Promise), b.WorstAllows)
+	case b.Tested:
+		fmt.Fprintf(w, "The promise held: %s, on %s.\n", report.Clean(b.Promise), plural(int(b.KeysJudged), "key"))
+	default:
+		fmt.Fprintf(w, "The promise held, but nobody asked for more than %s.\n", report.Clean(b.Promise))
+	}
+	if len(c.PerGateway) > 1 {
+		fmt.Fprintln(w)
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		fmt.Fprintln(table, "gateway\toffered\tadmitted\trefused\t")
+		for _, g := range c.PerGateway {
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t\n", g.Gateway, grouped(g.Offered), grouped(g.Admitted), grouped(g.Refused))
+		}
+		table.Flush()
+	}
+	if len(r.PerKey) > 1 {
+		fmt.Fprintln(w)
+		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "key\toffered\tadmitted\trefused\tworst excess")
+		for i, k := range r.PerKey {
+			if i == servedRows {
+				fmt.Fprintf(table, "… and %s more in --json\n", grouped(int64(len(r.PerKey)-i)))
+				break
+			}
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.1f\n", report.Clean(k.Key), grouped(k.Offered), grouped(k.Admitted), grouped(k.Refused), k.WorstExcess)
+		}
+		table.Flush()
+	}
+	for _, f := range r.Findings {
+		fmt.Fprintf(w, "\n%s: %s\n", f.ID, f.Text)
+	}
+	if len(r.Notes) > 0 {
+		fmt.Fprintln(w)
+	}
+	for _, n := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", report.Clean(n))
+	}
+	return nil
+}
+
+// grouped writes a count with its thousands set off: 1,219.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,64 @@
+package gateway
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/weir-cli/weir/report"
+)
+
+// ErrNotRecorded says that a result was asked of a fleet that keeps none.
+var ErrNotRecorded = errors.New("this fleet does not record, or was not started")
+
+// mergeUntilStopped keeps the recorder's log short.
+func (f *Fleet) mergeUntilStopped() {
+	tick := time.NewTicker(mergeEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if r := f.run.Load(); r.recorder != nil {
+				r.recorder.merge(f.now() - r.started)
+			}
+		case <-f.stopped:
+			return
+		}
+	}
+}
+
+// Result judges what the fleet decided since its start or its last reset by
+// the limit that the whole fleet promises. It ends the recording, so it is
+// asked for once, after [Fleet.Stop]. m's source, duration and notes are
+// filled in.
+//
+// Its latencies are the time that a decision took, since that is all that a
+// server knows of them.
+func (f *Fleet) Result(m report.Meta) (*report.Result, error) {
+	r := f.run.Load()
+	if r.recorder == nil {
+		return nil, ErrNotRecorded
+	}
+	m.Source = "serve"
+	if m.Duration == 0 {
+		m.Duration = f.now() - r.started
+	}
+	c := r.tally.snapshot(0).Totals
+	m.Notes = append(m.Notes, "seen by the server: latencies are those of the decision alone")
+	if c.CutBefore > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("%d connections were cut on purpose before the request was counted", c.CutBefore))
+	}
+	if c.CutAfter > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("%d answers were cut short on purpose; their requests are counted", c.CutAfter))
+	}
+	if c.Invalid > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("%d requests were answered 400 for their cost and are not counted", c.Invalid))
+	}
+	if c.UpstreamFailed > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests were answered 502 for want of an upstream", c.UpstreamFailed))
+	}
+	if w := f.cfg.Wrong.String(); w != "" {
+		m.Notes = append(m.Notes, "wrong on purpose: "+w)
+	}
+	return r.recorder.finish(m), nil
+}

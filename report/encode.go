@@ -1,0 +1,147 @@
+package report
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"encoding/xml"
+	"io"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// WriteJSON writes the result document and a newline.
+func WriteJSON(w io.Writer, r *Result) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(r)
+}
+
+// WriteCSV writes one table in which the first column says what a row is
+// about: total, second, key, target or population. Columns that mean nothing
+// for a row are empty. One header and one width, so that any tool loads it.
+func WriteCSV(w io.Writer, r *Result) error {
+	lengths := maxLengths(r)
+	head := []string{"row", "name", "offered", "admitted", "refused", "failed", "in_flight", "dropped", "worst_excess"}
+	for _, l := range lengths {
+		head = append(head, "max_in_"+l)
+	}
+	c := csv.NewWriter(w)
+	put := func(kind, name string, n ...int64) []string {
+		rec := make([]string, len(head))
+		rec[0], rec[1] = kind, cell(name)
+		for i, v := range n {
+			rec[2+i] = strconv.FormatInt(v, 10)
+		}
+		return rec
+	}
+	t := &r.Totals
+	// csv.Writer keeps its first error for Error below.
+	_ = c.Write(head)
+	_ = c.Write(put("total", r.Name, t.Offered, t.Admitted, t.Refused, t.Failed, t.InFlight, t.Dropped))
+	for _, s := range r.PerSecond {
+		_ = c.Write(put("second", strconv.FormatInt(s.T, 10), s.Offered, s.Admitted, s.Refused, s.Failed, s.InFlight, s.Dropped))
+	}
+	for _, k := range r.PerKey {
+		rec := put("key", k.Key, k.Offered, k.Admitted, k.Refused, k.Failed)
+		if r.Bound != nil {
+			rec[8] = strconv.FormatFloat(k.WorstExcess, 'f', -1, 64)
+		}
+		for i, l := range lengths {
+			if n, ok := k.MaxIn[l]; ok {
+				rec[9+i] = strconv.FormatInt(n, 10)
+			}
+		}
+		_ = c.Write(rec)
+	}
+	for _, x := range r.PerTarget {
+		_ = c.Write(put("target", x.Name, x.Offered, x.Admitted, x.Refused, x.Failed))
+	}
+	for _, x := range r.PerPopulation {
+		_ = c.Write(put("population", x.Name, x.Offered, x.Admitted, x.Refused, x.Failed))
+	}
+	c.Flush()
+	return c.Error()
+}
+
+// cell keeps a spreadsheet from running a name as a formula.
+func cell(s string) string {
+	s = Clean(s)
+	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}
+
+// maxLengths lists the intervals of all rows, shortest first.
+func maxLengths(r *Result) []string {
+	seen := map[string]time.Duration{}
+	for _, k := range r.PerKey {
+		for l := range k.MaxIn {
+			d, err := time.ParseDuration(l)
+			if err == nil {
+				seen[l] = d
+			}
+		}
+	}
+	out := make([]string, 0, len(seen))
+	for l := range seen {
+		out = append(out, l)
+	}
+	sort.Slice(out, func(i, j int) bool { return seen[out[i]] < seen[out[j]] })
+	return out
+}
+
+type junitSuite struct {
+	XMLName  xml.Name    `xml:"testsuite"`
+	Name     string      `xml:"name,attr"`
+	Tests    int         `xml:"tests,attr"`
+	Failures int         `xml:"failures,attr"`
+	Time     string      `xml:"time,attr"`
+	Cases    []junitCase `xml:"testcase"`
+}
+
+type junitCase struct {
+	Class   string        `xml:"classname,attr"`
+	Name    string        `xml:"name,attr"`
+	Failure *junitFailure `xml:"failure,omitempty"`
+	Out     string        `xml:"system-out,omitempty"`
+}
+
+type junitFailure struct {
+	Message string `xml:"message,attr"`
+	Text    string `xml:",chardata"`
+}
+
+// WriteJUnit writes one test case per check, which fails when the check did,
+// and one per finding. Findings do not fail, as they do not change the exit
+// code; their text is the case's output.
+func WriteJUnit(w io.Writer, r *Result) error {
+	s := junitSuite{Name: "weir " + Clean(r.Name), Time: strconv.FormatFloat(r.DurationS, 'f', 3, 64)}
+	for _, c := range r.Checks {
+		k := junitCase{Class: "weir.check", Name: Clean(c.Name)}
+		if c.Pass {
+			k.Out = Clean(c.Detail)
+		} else {
+			s.Failures++
+			k.Failure = &junitFailure{Clean(c.Detail), headline(r)}
+		}
+		s.Cases = append(s.Cases, k)
+	}
+	for _, f := range r.Findings {
+		s.Cases = append(s.Cases, junitCase{Class: "weir.finding", Name: f.ID, Out: string(f.Severity) + ": " + f.Text})
+	}
+	s.Tests = len(s.Cases)
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(s); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}

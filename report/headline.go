@@ -1,0 +1,92 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// headline is the answer in a sentence or two: held or broken, by how much,
+// and what that usually is.
+func headline(r *Result) string {
+	t := &r.Totals
+	got := fmt.Sprintf("admitted %s of %s", count(t.Admitted), count(t.Offered))
+	b := r.Bound
+	if b == nil {
+		return fmt.Sprintf("%s (%s). No limit was given to judge by; add one with --limit.",
+			got, percent(ratio(float64(t.Admitted), float64(t.Offered))))
+	}
+	if b.KeysJudged != 1 {
+		got += fmt.Sprintf(" on %s keys", count(b.KeysJudged))
+	}
+	if r.Verdict == Held {
+		return heldLine(r, got)
+	}
+	who := ""
+	if b.KeysJudged != 1 {
+		who = fmt.Sprintf("; %s keys broke the promise, worst %s with %s", count(b.KeysBroken), Clean(b.Key), count(b.Admitted))
+	}
+	long := b.Ratio >= 1.05
+	s := ""
+	switch {
+	case long && who == "":
+		s = fmt.Sprintf("%s, %s times what the promise allows (%s in %s s)", got, times(b.Ratio), amount(b.Allows), amount(r.DurationS))
+	case long:
+		s = fmt.Sprintf("%s%s, %s times what it allows (%s in %s s)", got, who, times(b.Ratio), amount(b.Allows), amount(r.DurationS))
+	default:
+		s = got + who
+		length := int64((b.WorstInterval.ToS - b.WorstInterval.FromS) * 1e9)
+		s += fmt.Sprintf("; %s of them within %s, where the promise allows %s", count(b.WorstAdmitted), span(length), amount(b.WorstAllows))
+	}
+	if why := usually(r); why != "" {
+		s += "; " + why
+	}
+	return s + "."
+}
+
+func heldLine(r *Result, got string) string {
+	b := r.Bound
+	s := got
+	switch {
+	case r.Totals.Admitted == 0:
+		s += "; nothing came through, so the promise was not put to the test"
+	case b.KeysJudged == 1:
+		s += fmt.Sprintf("; the promise allows %s in %s s. It held", amount(b.Allows), amount(r.DurationS))
+	default:
+		s += fmt.Sprintf("; the promise of %s held on each", Clean(b.Promise))
+	}
+	if !b.Tested && r.Totals.Admitted > 0 {
+		s += ", but nothing asked for more than it allows, so that proves little"
+	}
+	for _, f := range r.Findings {
+		switch f.ID {
+		case "under-admits":
+			s += "; less came through than was promised"
+		case "refusals-counted":
+			s += "; refused attempts seem to use up the limit"
+		}
+	}
+	return s + "."
+}
+
+// times writes a ratio to one decimal, or two when it is close to 1.
+func times(v float64) string {
+	if v < 1.5 {
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64)
+}
+
+// usually is the cause that the findings point at.
+func usually(r *Result) string {
+	for _, f := range r.Findings {
+		switch f.ID {
+		case "local-counters":
+			return fmt.Sprintf("this is what %v separate local counters do", f.Evidence["n"])
+		case "window-edge":
+			if at, ok := f.Evidence["edge_s"].(float64); ok {
+				return fmt.Sprintf("this is what a fixed window does at its edge (%s s)", secondsText(at))
+			}
+		}
+	}
+	return ""
+}
