@@ -1,26 +1,16 @@
 package limit
 
-import "time"
-
-// Algorithm names a limiter.
-type Algorithm uint8
-
-const (
-	TokenBucket Algorithm = iota
-	GCRA
-	FixedWindow
-	SlidingLog
-	SlidingCounter
-	LeakyQueue
-	LeakyMeter
-	Concurrency
+import (
+	"strconv"
+	"strings"
+	"time"
 )
 
-// Rate is Units per Per; kept as a fraction so that arithmetic stays exact.
-type Rate struct {
-	Units int64
-	Per   time.Duration
-}
+// maxLog bounds a sliding log, which keeps an entry per admission.
+const maxLog = 1 << 24
+
+// maxWindow bounds windows, of which two must fit in a wait.
+const maxWindow = time.Duration(maxWait / 2)
 
 // Spec is a limit as a user writes it: `10/s,burst=20` (a token bucket) or
 // `ALGORITHM:key=value,…`. Only the fields of its algorithm are set.
@@ -28,7 +18,155 @@ type Spec struct {
 	Algorithm Algorithm
 	Rate      Rate          // token-bucket, gcra, leaky-queue, leaky-meter
 	Burst     int64         // token-bucket, gcra; capacity of leaky-meter
-	Queue     int64         // leaky-queue: calls that may wait
+	Queue     int64         // leaky-queue: calls that may wait, from 0
 	Limit     int64         // windows: units per Window; concurrency: in flight
 	Window    time.Duration // fixed-window, sliding-log, sliding-counter
+
+	// Follow makes a token bucket write back each caller's time even when it
+	// is earlier than the stored one, as scripts do that trust their callers'
+	// clocks. It is wrong: with one caller's clock ahead by D, that caller's
+	// check refills D of time and the next caller's sets the clock back, so
+	// the same D is refilled again and again. It exists to show that. It is no
+	// part of the text form.
+	Follow bool
+}
+
+// String is the form that ParseSpec reads; ParseSpec gives s back for every
+// valid s without Follow.
+func (s Spec) String() string {
+	if int(s.Algorithm) >= len(syntaxes) {
+		return s.Algorithm.String()
+	}
+	var b strings.Builder
+	if s.Algorithm != TokenBucket {
+		b.WriteString(s.Algorithm.String())
+		b.WriteByte(':')
+	}
+	for i, field := range syntaxes[s.Algorithm].fields {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		if s.Algorithm != TokenBucket || field != "rate" {
+			b.WriteString(field)
+			b.WriteByte('=')
+		}
+		b.WriteString(s.field(field))
+	}
+	return b.String()
+}
+
+// field is the text of one field.
+func (s Spec) field(name string) string {
+	switch name {
+	case "rate":
+		return s.Rate.String()
+	case "burst":
+		return strconv.FormatInt(s.Burst, 10)
+	case "queue":
+		return strconv.FormatInt(s.Queue, 10)
+	case "limit":
+		return strconv.FormatInt(s.Limit, 10)
+	case "window":
+		return shortDuration(s.Window)
+	}
+	return strconv.FormatBool(s.Follow)
+}
+
+// Validate reports the first field that cannot be used, as a *SpecError.
+func (s Spec) Validate() error {
+	_, err := s.New()
+	return err
+}
+
+// New builds the limiter. Its error is a *SpecError. The limiter of a
+// concurrency spec is a [Releaser].
+func (s Spec) New() (Limiter, error) {
+	if err := s.checkFields(); err != nil {
+		return nil, err
+	}
+	switch s.Algorithm {
+	case FixedWindow:
+		return &fixedWindow{s}, nil
+	case SlidingLog:
+		return &slidingLog{s}, nil
+	case SlidingCounter:
+		return &slidingCounter{s}, nil
+	case Concurrency:
+		return &concurrency{s}, nil
+	}
+	most, field := s.Burst, "burst"
+	if s.Algorithm == LeakyQueue {
+		most, field = s.Queue+1, "queue"
+	}
+	p, err := newPace(s.Rate, most)
+	if err != nil {
+		return nil, s.fail(field, "is too many at "+s.Rate.String()+" to count exactly in 64 bits")
+	}
+	switch s.Algorithm {
+	case GCRA:
+		return newGCRA(s, p), nil
+	case LeakyQueue:
+		return &leakyQueue{p, s}, nil
+	case LeakyMeter:
+		return &leakyMeter{p, s}, nil
+	}
+	return &tokenBucket{p, s}, nil
+}
+
+// checkFields checks each number on its own, and that no other is set.
+func (s Spec) checkFields() error {
+	if int(s.Algorithm) >= len(syntaxes) {
+		_, err := ParseAlgorithm(s.Algorithm.String())
+		return err
+	}
+	if s.Follow && s.Algorithm != TokenBucket {
+		return s.fail("follow", "is only for token-bucket")
+	}
+	wants := func(field string) bool {
+		for _, f := range syntaxes[s.Algorithm].fields {
+			if f == field {
+				return true
+			}
+		}
+		return false
+	}
+	for _, f := range []struct {
+		name     string
+		set, bad bool
+	}{
+		{"rate", s.Rate != Rate{}, s.Rate.Units <= 0 || s.Rate.Per <= 0},
+		{"burst", s.Burst != 0, s.Burst <= 0},
+		{"queue", s.Queue != 0, s.Queue < 0},
+		{"limit", s.Limit != 0, s.Limit <= 0},
+		{"window", s.Window != 0, s.Window <= 0},
+	} {
+		switch {
+		case f.set && !wants(f.name):
+			return s.fail(f.name, "is not a field of "+s.Algorithm.String())
+		case f.bad && wants(f.name):
+			if f.name == "queue" {
+				return s.fail(f.name, "must not be negative")
+			}
+			return s.fail(f.name, "must be above zero")
+		}
+	}
+	switch {
+	case s.Queue > maxLevel:
+		return s.fail("queue", "does not fit in 61 bits")
+	case s.Limit > maxLevel:
+		return s.fail("limit", "does not fit in 61 bits")
+	case s.Algorithm == SlidingLog && s.Limit > maxLog:
+		return &SpecError{
+			Field: "limit", Value: s.field("limit"),
+			Reason: "is too many for a log of every call, which ends at " + strconv.Itoa(maxLog),
+			Hint:   "sliding-counter:limit=" + s.field("limit") + ",window=" + s.field("window"),
+		}
+	case s.Window > maxWindow:
+		return s.fail("window", "is longer than "+shortDuration(maxWindow.Truncate(time.Hour)))
+	}
+	return nil
+}
+
+func (s Spec) fail(field, reason string) error {
+	return &SpecError{Field: field, Value: s.field(field), Reason: reason, Hint: syntaxes[s.Algorithm].example}
 }

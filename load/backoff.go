@@ -123,35 +123,3 @@ func between(r *Rand, lo, hi time.Duration) time.Duration {
 	}
 	return lo + time.Duration(r.Int64n(int64(hi-lo)+1))
 }
-
-// obey waits as long as the answer asked for: to the letter, later by a
-// share, or spread over the whole wait. Without a usable hint it backs off on
-// its own, and never comes back at once.
-type obey struct {
-	own    backoff
-	jitter int64 // millionths of the hint that may be added
-	spread bool
-}
-
-func (b obey) next(o Outcome, m *Memory, r *Rand) step {
-	if !broken(o) {
-		return step{}
-	}
-	a := o.Answer
-	if a != nil && a.Should < 0 {
-		return step{} // the server asked not to be tried again
-	}
-	if a == nil || !a.Wait.Has {
-		s := b.own.next(o, m, r)
-		s.wait = plus(s.wait, upTo(r, share(s.wait, b.jitter)))
-		return s
-	}
-	wait, from := a.Wait.Wait, a.Wait.Source
-	if wait <= 0 {
-		wait = Floor
-	}
-	if b.spread {
-		return step{wait: upTo(r, wait), retry: true, from: from}
-	}
-	return step{wait: plus(wait, upTo(r, share(wait, b.jitter))), retry: true, from: from}
-}

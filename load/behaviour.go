@@ -34,18 +34,12 @@ type Decision struct {
 	Source dialect.Source
 }
 
-// decider is what this package's own behaviours are: they keep track of where
-// a wait came from, and pay for a retry only once it is sure to be made.
-type decider interface {
-	decide(o Outcome, now int64, m *Memory, r *Rand, l Limits) Decision
-}
-
 // Decide asks b what to do after o and holds the answer to l. It is as pure as
 // b: it draws only from r and writes only m. Call it for every attempt,
 // admitted ones too.
 func Decide(b Behaviour, o Outcome, now int64, m *Memory, r *Rand, l Limits) Decision {
-	if d, ok := b.(decider); ok {
-		return d.decide(o, now, m, r, l)
+	if c, ok := b.(*client); ok {
+		return c.decide(o, now, m, r, l)
 	}
 	wait, retry := b.After(o, now, m, r)
 	return l.bound(Decision{Wait: wait, Retry: retry}, o)
@@ -53,7 +47,7 @@ func Decide(b Behaviour, o Outcome, now int64, m *Memory, r *Rand, l Limits) Dec
 
 // bound applies the limits to a decision that has not been paid for yet.
 func (l Limits) bound(d Decision, o Outcome) Decision {
-	if !d.Retry || o.Verdict == report.Admitted {
+	if !d.Retry || o.Verdict != report.Refused && o.Verdict != report.Failed {
 		return Decision{}
 	}
 	if l.MaxAttempts > 0 && o.Attempt >= l.MaxAttempts {
@@ -108,12 +102,18 @@ func (c *client) After(o Outcome, now int64, m *Memory, r *Rand) (time.Duration,
 	return d.Wait, d.Retry
 }
 
+// decide knows where a wait came from, and pays for a retry only once it is
+// certain to be made.
 func (c *client) decide(o Outcome, now int64, m *Memory, r *Rand, l Limits) Decision {
 	if o.Attempt <= 1 {
 		m.Prev = 0 // a new call
 	}
-	c.breaker.note(o, now, m)
-	c.purse.note(o, m)
+	if c.breaker.after != 0 {
+		c.breaker.note(o, now, m)
+	}
+	if c.purse.kind != free {
+		c.purse.note(o, m)
+	}
 	if o.Verdict != report.Refused && o.Verdict != report.Failed {
 		return Decision{}
 	}
@@ -124,15 +124,18 @@ func (c *client) decide(o Outcome, now int64, m *Memory, r *Rand, l Limits) Deci
 	if !s.retry || c.within > 0 && (s.wait > c.within || o.Elapsed > c.within-s.wait) {
 		return Decision{}
 	}
-	wait, probe, ok := c.breaker.delay(s.wait, now, m)
-	if !ok {
-		return Decision{}
+	wait, probe := s.wait, false
+	if c.breaker.after != 0 {
+		var ok bool
+		if wait, probe, ok = c.breaker.delay(s.wait, now, m); !ok {
+			return Decision{}
+		}
 	}
 	d := l.bound(Decision{Wait: wait, Retry: true, Source: s.from}, o)
 	if !d.Retry {
 		return d
 	}
-	if !c.purse.pay(o, m, r) {
+	if c.purse.kind != free && !c.purse.pay(o, m, r) {
 		return Decision{}
 	}
 	if probe {

@@ -1,7 +1,6 @@
 package load
 
 import (
-	"strconv"
 	"strings"
 	"time"
 )
@@ -105,89 +104,6 @@ func backoffForm(name string, s shape, about string) form {
 		c.rule = backoff{shape: s, base: lo, cap: hi}
 		return name + ":" + durationText(lo) + "," + durationText(hi) + a.attempts(c)
 	})
-}
-
-func buildObey(c *client, a *arguments) string {
-	lo, hi := a.baseAndCap(defaultBase, defaultCap)
-	b := obey{own: backoff{shape: noJitter, base: lo, cap: hi}}
-	text := "retry-after"
-	if lo != defaultBase || hi != defaultCap {
-		text += ":" + durationText(lo) + "," + durationText(hi)
-	}
-	if s, ok := a.option("jitter"); ok {
-		b.jitter = a.millionths("jitter", s, 1, 10*token)
-		text += ",jitter=" + millionthsText(b.jitter)
-	}
-	if a.flag("spread") {
-		if b.jitter != 0 {
-			a.bad("spread and jitter together; spread already covers the whole wait")
-		}
-		b.spread, b.own.shape = true, equalJitter
-		text += ",spread"
-	}
-	c.rule = b
-	return text + a.attempts(c)
-}
-
-func buildBreaker(c *client, a *arguments) string {
-	b := breaker{after: 5, refusals: a.flag("refusals")}
-	if s, ok := a.value(); ok {
-		b.after = int32(a.whole("the number of failures", s, 1, 1_000_000, 5))
-	}
-	b.open = a.duration(time.Second)
-	c.breaker = b
-	text := "breaker:" + strconv.Itoa(int(b.after)) + "," + durationText(b.open)
-	if b.refusals {
-		text += ",refusals"
-	}
-	return text
-}
-
-// A new caller may retry once on credit, and a purse saves up ten retries.
-const (
-	budgetStart = 1
-	budgetMax   = 10
-)
-
-func buildBudget(c *client, a *arguments) string {
-	p := purse{kind: budgetPurse, ratio: token / 10}
-	if s, ok := a.value(); ok {
-		p.ratio = a.millionths("the ratio", s, 0, 100*token)
-	}
-	start := a.count("start", 0, 1_000_000, budgetStart)
-	most := a.count("max", 1, 1_000_000, max(budgetMax, start))
-	if most < start {
-		a.bad("it starts with more than it can hold")
-	}
-	p.start, p.max = start*token, most*token
-	c.purse = p
-	text := "budget:" + millionthsText(p.ratio)
-	if start != budgetStart {
-		text += ",start=" + strconv.FormatInt(start, 10)
-	}
-	if most != max(budgetMax, start) {
-		text += ",max=" + strconv.FormatInt(most, 10)
-	}
-	return text
-}
-
-func buildThrottle(c *client, a *arguments) string {
-	p := purse{kind: adaptivePurse, ratio: 2 * token}
-	if s, ok := a.value(); ok {
-		p.ratio = a.millionths("the multiplier", s, token, 100*token)
-	}
-	c.purse = p
-	return "throttle:" + millionthsText(p.ratio)
-}
-
-// attempts takes attempts=N and returns its canonical text.
-func (a *arguments) attempts(c *client) string {
-	n := a.count("attempts", 1, 1_000_000, 0)
-	if n == 0 {
-		return ""
-	}
-	c.attempts = int(n)
-	return ",attempts=" + strconv.FormatInt(n, 10)
 }
 
 func findForm(name string) *form {

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/weir-cli/weir/report"
@@ -22,8 +23,8 @@ const probing = 1 << 30
 
 // note counts o. Answers to attempts that were under way when the breaker
 // opened count no further, good or bad ones.
-func (b breaker) note(o Outcome, now int64, m *Memory) {
-	if b.after == 0 || m.OpenTo > now {
+func (b *breaker) note(o Outcome, now int64, m *Memory) {
+	if m.OpenTo > now {
 		return
 	}
 	bad := o.Verdict == report.Failed || b.refusals && o.Verdict == report.Refused
@@ -44,8 +45,8 @@ func (b breaker) note(o Outcome, now int64, m *Memory) {
 // delay moves a retry that would leave while the breaker is open to the end
 // of the open time, as its probe. ok is false when another retry has that
 // place already: the breaker then refuses this one.
-func (b breaker) delay(wait time.Duration, now int64, m *Memory) (_ time.Duration, probe, ok bool) {
-	if b.after == 0 || m.OpenTo-now <= int64(wait) {
+func (b *breaker) delay(wait time.Duration, now int64, m *Memory) (_ time.Duration, probe, ok bool) {
+	if m.OpenTo-now <= int64(wait) {
 		return wait, false, true
 	}
 	if m.Fails&probing != 0 {
@@ -58,4 +59,18 @@ func (b breaker) delay(wait time.Duration, now int64, m *Memory) (_ time.Duratio
 // nothing, first attempts included; open is false when it may send.
 func (m *Memory) OpenUntil(now int64) (until int64, open bool) {
 	return m.OpenTo, m.OpenTo > now
+}
+
+func buildBreaker(c *client, a *arguments) string {
+	b := breaker{after: 5, refusals: a.flag("refusals")}
+	if s, ok := a.value(); ok {
+		b.after = int32(a.whole("the number of failures", s, 1, 1_000_000, 5))
+	}
+	b.open = a.duration(time.Second)
+	c.breaker = b
+	text := "breaker:" + strconv.Itoa(int(b.after)) + "," + durationText(b.open)
+	if b.refusals {
+		text += ",refusals"
+	}
+	return text
 }

@@ -1,6 +1,10 @@
 package load
 
-import "github.com/weir-cli/weir/report"
+import (
+	"strconv"
+
+	"github.com/weir-cli/weir/report"
+)
 
 // purse pays for retries out of successes. All amounts are millionths, so
 // that a ratio of 0.1 is exact. The zero value costs nothing.
@@ -44,10 +48,7 @@ const (
 const adaptiveWindow = 1 << 12
 
 // note fills a new caller's purse and books what o earned.
-func (p purse) note(o Outcome, m *Memory) {
-	if p.kind == free {
-		return
-	}
+func (p *purse) note(o Outcome, m *Memory) {
 	if !m.Started {
 		m.Started, m.Tokens = true, p.start
 	}
@@ -89,7 +90,7 @@ func (p purse) note(o Outcome, m *Memory) {
 }
 
 // pay takes the price of one retry, or says that there is not enough.
-func (p purse) pay(o Outcome, m *Memory, r *Rand) bool {
+func (p *purse) pay(o Outcome, m *Memory, r *Rand) bool {
 	switch p.kind {
 	case budgetPurse:
 		if m.Tokens < token {
@@ -116,4 +117,41 @@ func (p purse) pay(o Outcome, m *Memory, r *Rand) bool {
 		return excess <= 0 || r.Int64n(token) >= excess/(requests+1)
 	}
 	return true
+}
+
+// A new caller may retry once on credit, and a purse saves up ten retries.
+const (
+	budgetStart = 1
+	budgetMax   = 10
+)
+
+func buildBudget(c *client, a *arguments) string {
+	p := purse{kind: budgetPurse, ratio: token / 10}
+	if s, ok := a.value(); ok {
+		p.ratio = a.millionths("the ratio", s, 0, 100*token)
+	}
+	start := a.count("start", 0, 1_000_000, budgetStart)
+	most := a.count("max", 1, 1_000_000, max(budgetMax, start))
+	if most < start {
+		a.bad("it starts with more than it can hold")
+	}
+	p.start, p.max = start*token, most*token
+	c.purse = p
+	text := "budget:" + millionthsText(p.ratio)
+	if start != budgetStart {
+		text += ",start=" + strconv.FormatInt(start, 10)
+	}
+	if most != max(budgetMax, start) {
+		text += ",max=" + strconv.FormatInt(most, 10)
+	}
+	return text
+}
+
+func buildThrottle(c *client, a *arguments) string {
+	p := purse{kind: adaptivePurse, ratio: 2 * token}
+	if s, ok := a.value(); ok {
+		p.ratio = a.millionths("the multiplier", s, token, 100*token)
+	}
+	c.purse = p
+	return "throttle:" + millionthsText(p.ratio)
 }

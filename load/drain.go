@@ -17,10 +17,9 @@ func (l *loop) drop(i int32) {
 	}
 }
 
-// dropWaiting ends the calls that still wait for a connection when the run
-// is over: they were due and could not leave.
+// dropWaiting ends the calls that still wait for a connection: they were due
+// and could not leave.
 func (l *loop) dropWaiting() {
-	l.now = l.e.cfg.Clock()
 	for t := range l.ready {
 		q := &l.ready[t]
 		for q.size > 0 {
@@ -32,25 +31,28 @@ func (l *loop) dropWaiting() {
 	l.waiting = 0
 }
 
-// drain waits for the answers of what is in flight, for at most the grace.
+// drain lets what was due before the end leave, and waits for the answers of
+// what is in flight, for at most the grace.
 func (l *loop) drain() {
-	e, s := l.e, l.e.cfg.Senders[l.id]
-	e.cfg.Shards[l.id].Advance(e.cfg.Clock())
-	// No new attempt may leave from here on.
-	l.end = 0
-	until := e.cfg.Clock() + int64(e.cfg.Grace)
-	for l.flying > 0 && !e.cut.Load() {
-		l.now = e.cfg.Clock()
-		if l.now >= until {
-			break
+	e, s, shard := l.e, l.e.cfg.Senders[l.id], l.e.cfg.Shards[l.id]
+	l.now = e.cfg.Clock()
+	until := l.now + int64(e.cfg.Grace)
+	late := l.now + int64(e.cfg.DropAfter)
+	l.end = 0 // nothing new is due from here on
+	for l.flying+l.waiting > 0 && !e.cut.Load() && l.now < until {
+		if l.waiting > 0 && (e.stopped.Load() || l.now >= late) {
+			l.dropWaiting()
 		}
-		s.Poll(min(until, l.now+int64(50*time.Millisecond)), l.done)
-		e.cfg.Shards[l.id].Advance(l.now)
+		l.serveAll()
+		s.Poll(min(until, l.now+int64(50*time.Millisecond)), false, l.done)
+		l.now = e.cfg.Clock()
+		shard.Advance(l.now)
 	}
+	l.dropWaiting()
 	s.Abort(func(a *Attempt) {
 		l.flying--
 		a.Event.Done = e.cfg.Clock()
 		a.Event.Verdict = report.InFlight
-		e.cfg.Shards[l.id].Record(&a.Event)
+		shard.Record(&a.Event)
 	})
 }

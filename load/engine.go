@@ -47,6 +47,8 @@ type Engine struct {
 	cut     atomic.Bool // leave at once
 	offered atomic.Int64
 	loops   []*loop
+	behave  []Behaviour // per population
+	limits  []Limits
 }
 
 // New checks a configuration.
@@ -60,6 +62,18 @@ func New(cfg Config) (*Engine, error) {
 		return nil, fmt.Errorf("no clock")
 	}
 	e := &Engine{cfg: cfg}
+	for i := range cfg.Plan.Populations {
+		p := &cfg.Plan.Populations[i]
+		b, err := ParseBehaviour(p.Behaviour)
+		if err != nil {
+			return nil, fmt.Errorf("population %q: %w", p.Name, err)
+		}
+		lim := cfg.Limits
+		if p.MaxAttempts > 0 {
+			lim.MaxAttempts = p.MaxAttempts
+		}
+		e.behave, e.limits = append(e.behave, b), append(e.limits, lim)
+	}
 	for i := range cfg.Senders {
 		l, err := newLoop(e, i)
 		if err != nil {

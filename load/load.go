@@ -83,8 +83,10 @@ type Sender interface {
 	Send(a *Attempt)
 	// Poll hands finished attempts to done, which may call Send. It returns
 	// once something finished or the clock has reached until; an until in the
-	// past means do not wait.
-	Poll(until int64, done func(*Attempt))
+	// past means do not wait, and it may return early. With nap it may sleep
+	// until then without looking up, if it can still tell when answers came:
+	// at high open-loop rates one wake-up then serves many answers.
+	Poll(until int64, nap bool, done func(*Attempt))
 	// Abort hands back every unfinished attempt as it is.
 	Abort(done func(*Attempt))
 	Close() error

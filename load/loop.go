@@ -15,6 +15,10 @@ const failureFloor = int64(10 * time.Millisecond)
 // come faster than that: sends are then late by less than a tick.
 const tick = int64(500 * time.Microsecond)
 
+// denseArrivals is how many arrivals in one tick make it worth to collect
+// answers by the tick as well.
+const denseArrivals = 3
+
 // loop is one engine goroutine with its own clients, timers and sender.
 type loop struct {
 	e       *Engine
@@ -32,6 +36,7 @@ type loop struct {
 	rr      uint32
 	now     int64
 	burst   int64 // when arrivals were last sent
+	dense   bool  // they came close together
 	seq     uint64
 	done    func(*Attempt)
 }
@@ -40,7 +45,7 @@ func newLoop(e *Engine, id int) (*loop, error) {
 	l := &loop{e: e, id: id, ready: make([]queue, e.cfg.Targets), rr: uint32(id), end: int64(e.cfg.Plan.Duration)}
 	l.wheel = newWheel(&l.table.calls, 0)
 	l.done = l.finish
-	l.sched = e.cfg.Plan.Schedule(id, len(e.cfg.Senders))
+	l.sched = e.cfg.Plan.SchedulePart(uint32(id), uint32(len(e.cfg.Senders)))
 	l.slot, l.more = l.sched.Next()
 	l.seedClosed()
 	return l, nil
@@ -51,18 +56,18 @@ func (l *loop) seedClosed() {
 	p, k := l.e.cfg.Plan, len(l.e.cfg.Senders)
 	total := 0
 	for i := range p.Populations {
-		if p.Populations[i].IsClosed() {
-			total += p.Populations[i].Clients/k + 1
+		if !p.Populations[i].Open {
+			total += int(p.Populations[i].Clients)/k + 1
 		}
 	}
 	l.table.calls = make([]call, 0, total)
 	for i := range p.Populations {
 		pop := &p.Populations[i]
-		if !pop.IsClosed() {
+		if pop.Open {
 			continue
 		}
 		for c := range pop.Clients {
-			client := pop.FirstClient + uint32(c)
+			client := pop.First + c
 			if int(client)%k != l.id {
 				continue
 			}
@@ -104,22 +109,24 @@ func (l *loop) run() {
 			break
 		}
 		e.cfg.Shards[l.id].Advance(l.now)
-		e.cfg.Senders[l.id].Poll(l.wake(), l.done)
+		at := l.wake()
+		e.cfg.Senders[l.id].Poll(at, l.dense && at-l.now <= tick, l.done)
 	}
-	l.dropWaiting()
 	l.drain()
 }
 
 // dispatch starts everything that is due.
 func (l *loop) dispatch() {
-	if l.more && l.slot.Due <= l.now {
-		l.burst = l.now
-	}
+	n := 0
 	for l.more && l.slot.Due <= l.now && !l.e.stopped.Load() {
 		i := l.table.get()
 		l.begin(i, l.slot, false)
 		l.slot, l.more = l.sched.Next()
 		l.offer(i)
+		n++
+	}
+	if n > 0 {
+		l.burst, l.dense = l.now, n >= denseArrivals
 	}
 	for {
 		i, ok := l.wheel.pop(l.now)
@@ -128,10 +135,16 @@ func (l *loop) dispatch() {
 		}
 		l.offer(i)
 	}
-	if l.waiting > 0 {
-		for t := range l.ready {
-			l.serve(t)
+	l.serveAll()
+}
+
+// serveAll sends what waits and has a connection now.
+func (l *loop) serveAll() {
+	for t := range l.ready {
+		if l.waiting == 0 {
+			return
 		}
+		l.serve(t)
 	}
 }
 
@@ -247,10 +260,9 @@ func (l *loop) finish(a *Attempt) {
 	c := &l.table.calls[a.call]
 	ev := &a.Event
 	now := ev.Done
-	pop := &l.e.cfg.Plan.Populations[c.pop]
-	d := Decide(pop.Behaviour, Outcome{Verdict: ev.Verdict, Class: ev.Class, Status: ev.Status,
+	d := Decide(l.e.behave[c.pop], Outcome{Verdict: ev.Verdict, Class: ev.Class, Status: ev.Status,
 		Attempt: int(c.attempt), Elapsed: time.Duration(now - c.first), Answer: a.Answer},
-		now, &c.mem, &c.rng, pop.limits(l.e.cfg.Limits))
+		now, &c.mem, &c.rng, l.e.limits[c.pop])
 	if d.Retry {
 		ev.Wait = int64(d.Wait)
 		if ev.Verdict == report.Failed {

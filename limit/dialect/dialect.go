@@ -24,6 +24,11 @@ const (
 	LimitField
 	RemainingField
 	PolicyField
+	XRateLimitRetryAfter // x-ratelimit-retry-after
+	NamedRetryAfter      // Retry-After with a limiter's name appended
+	GRPCPushback         // grpc-retry-pushback-ms, milliseconds
+	BodyText             // a sentence in the body, such as "try again in 2.4s"
+	sources
 )
 
 // Unit says how a number was read.
@@ -38,12 +43,23 @@ const (
 	HTTPDate
 	ISOTime
 	DurationText
+	units
 )
+
+// MaxWait is the longest wait and window that Read reports; anything longer
+// is cut to it. It leaves room to add such a wait to any unix time that an
+// int64 of nanoseconds can hold until the year 2252.
+const MaxWait = 10 * 365 * 24 * time.Hour
+
+// SaneWait is where a wait becomes [TooLong]: services do ask for a day after
+// an abuse, and a client that sleeps through one unasked looks hung.
+const SaneWait = 24 * time.Hour
 
 // RawMax is how many bytes of a hint's text are kept.
 const RawMax = 47
 
-// Hint is one wait that a response asked for.
+// Hint is one wait that a response asked for. Has false with text in Raw is a
+// field that was there and could not be read.
 type Hint struct {
 	Has    bool
 	Wait   time.Duration // from receipt; 0 is now
@@ -71,6 +87,11 @@ const (
 	Disagree                           // two hints of one answer differ; the larger wins
 	NotHTTPDate                        // a date in a form that HTTP does not allow
 	NotLimited                         // a 429 that is a lock or a billing state
+	Cached                             // a positive Age: the counts are another caller's, and ignored
+	LikelyUnix                         // a Retry-After that looks like a unix time
+	EpochReset                         // a unix time where the drafts promise seconds left
+	Guessed                            // Limited follows from a proxy's stock page only
+	noteEnd
 )
 
 // Tri is an order to retry or not: 0 none, 1 yes, -1 no.
@@ -105,6 +126,9 @@ type Answer struct {
 	Family                 Family
 	Limited                bool // this answer is a refusal by a limiter, as far as it tells
 	Notes                  Notes
+	// Floor is the least wait that a service wants when it names none: 60 s
+	// for GitHub's secondary limits, 30 s for Google's quotas, else 0.
+	Floor time.Duration
 }
 
 // Family tells the RateLimit drafts apart.

@@ -2,7 +2,7 @@ package httpdo
 
 import (
 	"fmt"
-	"unsafe"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 
@@ -43,6 +43,10 @@ type eventLoop struct {
 	failed     []*load.Attempt // to hand back at the next Poll
 	done       func(*load.Attempt)
 	finished   int
+	stamping   bool  // the kernel says when answers came
+	wallOffset int64 // wall clock minus the run's clock
+	control    [64]byte
+	naps       bool  // a processor is left for the collector while this one sleeps
 	hup        bool  // the peer of the connection being read has closed its side
 	stamp      int64 // the clock while answers are being handled, else 0
 	buf        []byte
@@ -57,7 +61,8 @@ func newEventLoop(cfg *Config, addrs []addrRing) (*eventLoop, error) {
 		return nil, fmt.Errorf("epoll: %w", err)
 	}
 	l := &eventLoop{cfg: cfg, epfd: epfd, idle: make([]idleStack, len(cfg.Targets)),
-		oldest: -1, newest: -1, addrs: addrs, buf: make([]byte, readSize), judge: judge{cfg: cfg}}
+		oldest: -1, newest: -1, addrs: addrs, buf: make([]byte, readSize), judge: judge{cfg: cfg},
+		naps: runtime.GOMAXPROCS(0) > 1}
 	for _, t := range cfg.Targets {
 		for _, r := range cfg.routes() {
 			q, err := cfg.newRequest(t, r)
@@ -112,7 +117,7 @@ func (l *eventLoop) mine(client uint32) *conn {
 func (l *eventLoop) Send(a *load.Attempt) {
 	ev := &a.Event
 	ev.Sent = l.stamp
-	if l.stamp == 0 {
+	if l.stamp == 0 || l.stamping {
 		ev.Sent = l.cfg.Clock()
 	}
 	var c *conn
@@ -201,12 +206,16 @@ func (l *eventLoop) flush(c *conn) bool {
 	return true
 }
 
-func (l *eventLoop) Poll(until int64, done func(*load.Attempt)) {
+func (l *eventLoop) Poll(until int64, nap bool, done func(*load.Attempt)) {
 	l.done, l.finished = done, 0
 	l.handBack()
 	l.expire()
+	l.stamping = nap
+	if nap {
+		l.nap(until)
+	}
 	n := l.wait(0)
-	if n == 0 && l.finished == 0 {
+	if n == 0 && !nap && l.finished == 0 {
 		now := l.cfg.Clock()
 		if l.oldest >= 0 {
 			until = min(until, l.conns[l.oldest].a.Event.Sent+int64(l.cfg.Timeout)+1)
@@ -327,42 +336,4 @@ func (l *eventLoop) Close() error {
 		}
 	}
 	return unix.Close(l.epfd)
-}
-
-func send(fd int, b []byte) (int, unix.Errno) {
-	n, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), unix.MSG_NOSIGNAL, 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), 0
-}
-
-func recv(fd int, b []byte) (int, unix.Errno) {
-	n, _, errno := unix.RawSyscall6(unix.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(unsafe.SliceData(b))), uintptr(len(b)), 0, 0, 0)
-	if errno != 0 {
-		return 0, errno
-	}
-	return int(n), 0
-}
-
-// wait collects events. With 0 it only looks; otherwise it sleeps for up to
-// ns nanoseconds and lets the scheduler have the processor meanwhile.
-func (l *eventLoop) wait(ns int64) int {
-	events := uintptr(unsafe.Pointer(&l.events[0]))
-	if ns <= 0 {
-		n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.epfd), events, eventsMax, 0, 0, 0)
-		if errno != 0 {
-			return 0
-		}
-		return int(n)
-	}
-	ts := unix.NsecToTimespec(ns)
-	n, _, errno := unix.Syscall6(unix.SYS_EPOLL_PWAIT2, uintptr(l.epfd), events, eventsMax, uintptr(unsafe.Pointer(&ts)), 0, 0)
-	if errno == unix.ENOSYS { // before Linux 5.11: whole milliseconds
-		n, _, errno = unix.Syscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.epfd), events, eventsMax, uintptr((ns+999_999)/1_000_000), 0, 0)
-	}
-	if errno != 0 {
-		return 0
-	}
-	return int(n)
 }

@@ -184,7 +184,7 @@ func (p *portable) roundTrip(ctx context.Context, t *http.Transport, base string
 	r.complete = true
 }
 
-func (p *portable) Poll(until int64, done func(*load.Attempt)) {
+func (p *portable) Poll(until int64, _ bool, done func(*load.Attempt)) {
 	p.timer.Reset(time.Duration(max(0, until-p.cfg.Clock())))
 	select {
 	case r := <-p.results:

@@ -11,7 +11,7 @@ func (l *eventLoop) receive(c *conn, hup bool) {
 	gen := c.gen
 	l.hup = hup
 	for {
-		n, errno := recv(c.fd, l.buf)
+		n, came, errno := l.recv(c)
 		if errno == unix.EAGAIN {
 			return
 		}
@@ -22,6 +22,11 @@ func (l *eventLoop) receive(c *conn, hup bool) {
 			return
 		}
 		l.stamp = l.cfg.Clock()
+		if came > 0 {
+			// Never before the request nor after this moment, whatever the
+			// wall clock did.
+			l.stamp = min(max(came, c.a.Event.Sent), l.stamp)
+		}
 		if errno != 0 {
 			l.fail(c, classOf(errno))
 			return
@@ -40,6 +45,14 @@ func (l *eventLoop) receive(c *conn, hup bool) {
 			return
 		}
 	}
+}
+
+func (l *eventLoop) recv(c *conn) (n int, came int64, errno unix.Errno) {
+	if l.stamping {
+		return l.recvStamped(c, l.buf)
+	}
+	n, errno = recv(c.fd, l.buf)
+	return n, 0, errno
 }
 
 // ended handles the peer's close.

@@ -18,9 +18,9 @@ type UnreachableError struct {
 func (e *UnreachableError) Error() string { return fmt.Sprintf("target %s: %v", e.Target, e.Err) }
 func (e *UnreachableError) Unwrap() error { return e.Err }
 
-// resolve looks up a target's addresses once, before the run, so that name
+// Resolve looks up a target's addresses once, before the run, so that name
 // service is no part of what is measured.
-func resolve(ctx context.Context, t *url.URL) ([]netip.AddrPort, error) {
+func Resolve(ctx context.Context, t *url.URL) ([]netip.AddrPort, error) {
 	port := t.Port()
 	if port == "" {
 		port = map[string]string{"http": "80", "https": "443"}[t.Scheme]

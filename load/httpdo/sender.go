@@ -72,7 +72,7 @@ func (c *Config) resolveAll(ctx context.Context) ([][]netip.AddrPort, error) {
 		return all, nil
 	}
 	for i, t := range c.Targets {
-		ips, err := resolve(ctx, t)
+		ips, err := Resolve(ctx, t)
 		if err != nil {
 			return nil, err
 		}

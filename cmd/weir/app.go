@@ -1,0 +1,58 @@
+package main
+
+import (
+	"context"
+	"io"
+	"os"
+	"time"
+
+	"golang.org/x/term"
+)
+
+// app is everything of the outside that a verb may touch. Tests fill it with
+// buffers and fixed answers; systemApp fills it from the process.
+type app struct {
+	stdin  io.Reader
+	stdout io.Writer // results, and nothing else
+	stderr io.Writer // progress, logs, errors and hints
+
+	stdoutTTY, stderrTTY bool
+	// width is the terminal's width in columns, or 80 without a terminal.
+	width     func() int
+	lookupEnv func(name string) (string, bool)
+	now       func() time.Time
+	// cut ends at the second interrupt; the command's own context ends at the
+	// first. Never nil.
+	cut context.Context
+}
+
+const defaultWidth = 80
+
+func systemApp() *app {
+	return &app{
+		stdin:     os.Stdin,
+		stdout:    &pipeWriter{w: os.Stdout},
+		stderr:    os.Stderr,
+		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
+		stderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
+		width:     terminalWidth,
+		lookupEnv: os.LookupEnv,
+		now:       time.Now,
+		cut:       context.Background(),
+	}
+}
+
+func terminalWidth() int {
+	for _, f := range []*os.File{os.Stdout, os.Stderr} {
+		if w, _, err := term.GetSize(int(f.Fd())); err == nil && w > 0 {
+			return w
+		}
+	}
+	return defaultWidth
+}
+
+// env is lookupEnv for callers to whom unset and empty are the same.
+func (a *app) env(name string) string {
+	v, _ := a.lookupEnv(name)
+	return v
+}

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/weir-cli/weir/report"
+)
+
+// eventsFile is --events: one line per attempt, written as the run goes. The
+// zero value writes nothing.
+type eventsFile struct {
+	path string
+	f    *os.File
+	w    *report.EventWriter
+}
+
+// openEvents creates the file and taps the run into it.
+func (o *loadOptions) openEvents(r *loadRun) (*eventsFile, error) {
+	if o.events == "" {
+		return &eventsFile{}, nil
+	}
+	f, err := os.Create(o.events)
+	if err != nil {
+		return nil, outError(o.events, err)
+	}
+	e := &eventsFile{path: o.events, f: f}
+	e.w = report.NewEventWriter(f, r.eventNames())
+	r.tap = e.w.Write
+	return e, nil
+}
+
+func (e *eventsFile) close() error {
+	if e.f == nil {
+		return nil
+	}
+	err := e.w.Close()
+	if cerr := e.f.Close(); err == nil {
+		err = cerr
+	}
+	if err != nil {
+		return outError(e.path, err)
+	}
+	return nil
+}
+
+// conclude writes the result and turns it into an exit code. runErr is what
+// went wrong beside it.
+func (o *loadOptions) conclude(r *report.Result, runErr error) error {
+	err := o.out.write(o.app, func(w io.Writer) error { return o.render(w, r) })
+	switch {
+	case runErr != nil:
+		return runErr
+	case err != nil:
+		return err
+	case r.Interrupted:
+		return errInterrupted
+	}
+	return verdictError(r)
+}
+
+func (o *loadOptions) render(w io.Writer, r *report.Result) error {
+	return renderResult(w, r, o.out.format, report.TextOptions{Width: o.app.width(), Color: o.console.color(o.app) && o.out.toStdout(), Plot: true})
+}
+
+// renderResult writes a result document in one of its forms.
+func renderResult(w io.Writer, r *report.Result, format string, t report.TextOptions) error {
+	switch format {
+	case "json":
+		return report.WriteJSON(w, r)
+	case "csv":
+		return report.WriteCSV(w, r)
+	case "junit":
+		return report.WriteJUnit(w, r)
+	}
+	return report.WriteText(w, r, t)
+}
+
+// verdictError is the exit code that a finished run has earned.
+func verdictError(r *report.Result) error {
+	t := r.Totals
+	if t.Offered > 0 && t.Failed == t.Offered {
+		worst, n := "", int64(0)
+		for class, count := range r.Errors {
+			if count > n {
+				worst, n = class, count
+			}
+		}
+		return reachError(fmt.Errorf("no attempt was answered as admitted or refused: %d of %d failed, most with %s", t.Failed, t.Offered, worst),
+			"check the URL with: curl -i URL")
+	}
+	if r.Sender.Trust == report.Bad {
+		return untrustedError("the sender could not keep its plan: "+r.Sender.Why, "lower --rate or --clients, or raise --connections or --threads")
+	}
+	for _, c := range r.Checks {
+		if !c.Pass {
+			return errCheckFailed
+		}
+	}
+	return nil
+}

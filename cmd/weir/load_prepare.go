@@ -1,0 +1,264 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/weir-cli/weir/limit"
+	"github.com/weir-cli/weir/load"
+	"github.com/weir-cli/weir/load/httpdo"
+	"github.com/weir-cli/weir/profiles"
+	"github.com/weir-cli/weir/report"
+)
+
+const (
+	// defaultConnections is the most connections a run opens unasked.
+	defaultConnections = 4096
+	// spareHandles are kept for everything that is not a connection.
+	spareHandles = 64
+)
+
+// prepare turns flags into a run that is ready to start.
+func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, error) {
+	targets, err := parseTargets(args)
+	if err != nil {
+		return nil, err
+	}
+	_, promise, err := parseLimit(o.limit)
+	if err != nil {
+		return nil, err
+	}
+	profile, err := o.traffic.open()
+	if err != nil {
+		return nil, err
+	}
+	r := &loadRun{app: o.app, name: profile.Name, profile: profile, promise: promise, seed: int64(o.seed.resolve(o.app) & math.MaxInt64), threads: o.sender.threads, dropAfter: o.sender.dropAfter}
+	if r.attempts, err = limit.ParseCount(o.traffic.requests); err != nil {
+		return nil, usagef("--requests 1M", "--requests: %w", err)
+	}
+	if o.sender.threads < 1 || o.sender.threads > 256 {
+		return nil, usagef("--threads 1", "--threads %d is not between 1 and 256", o.sender.threads)
+	}
+	if o.traffic.maxWait < 0 || o.sender.timeout <= 0 || o.sender.dropAfter <= 0 {
+		return nil, usagef("weir load --help", "--max-wait, --timeout and --drop-after are durations above 0")
+	}
+	r.limits = load.Limits{MaxWait: o.traffic.maxWait}
+	if r.spread, err = load.ParseSpread(o.sender.spread); err != nil {
+		return nil, usageError(err, "--spread round-robin")
+	}
+	for _, c := range *o.checks {
+		check, err := report.ParseCheck(c)
+		if err != nil {
+			return nil, usageError(err, "--check 'refused_share<5%'")
+		}
+		r.checks = append(r.checks, check)
+	}
+	if err := r.compile(o.app.now()); err != nil {
+		return nil, err
+	}
+	if err := o.checkOwned(ctx, targets, r.plan.PeakRate()); err != nil {
+		return nil, err
+	}
+	if r.http, err = o.httpConfig(targets); err != nil {
+		return nil, err
+	}
+	if r.http.Connections, err = o.connections(r.plan); err != nil {
+		return nil, err
+	}
+	if o.console.progress(o.app) {
+		r.progress = newProgress(o.app)
+	}
+	return r, nil
+}
+
+// open reads the profile and applies what the command line changes about it.
+func (f *trafficFlags) open() (*profiles.Profile, error) {
+	p, err := profiles.Open(f.profile)
+	if err != nil {
+		return nil, profileError(err)
+	}
+	over := profiles.Override{Duration: f.duration, KeyPrefix: f.keyPrefix, KeyFile: f.keysFile, Behaviour: f.behaviour}
+	for _, c := range []struct {
+		flag, text string
+		into       *int
+	}{{"clients", f.clients, &over.Clients}, {"keys", f.keys, &over.Keys}} {
+		if c.text == "" {
+			continue
+		}
+		n, err := limit.ParseCount(c.text)
+		if err != nil || n < 1 || n > math.MaxInt32 {
+			return nil, usagef("--"+c.flag+" 40", "--%s %q is not a count of at least 1", c.flag, c.text)
+		}
+		*c.into = int(n)
+	}
+	if f.rate != "" {
+		if over.Rate, err = profiles.ParseRate(f.rate); err != nil {
+			return nil, usagef("--rate 200/s", "--rate: %w", err)
+		}
+	}
+	if f.thinkSet {
+		over.Think = &f.think
+	}
+	if f.maxAttempts > 0 {
+		over.MaxAttempts = &f.maxAttempts
+	} else if f.maxAttempts < 0 {
+		return nil, usagef("--max-attempts 3", "--max-attempts %d is below 0", f.maxAttempts)
+	}
+	if f.duration < 0 {
+		return nil, usagef("--duration 30s", "--duration %v is below 0", f.duration)
+	}
+	p, err = p.Override(over)
+	if err != nil {
+		return nil, profileError(err)
+	}
+	return p, nil
+}
+
+// httpConfig is what the run sends and how it reads the answers.
+func (o *loadOptions) httpConfig(targets []*url.URL) (httpdo.Config, error) {
+	q, s := &o.request, &o.sender
+	c := httpdo.Config{Targets: targets, Method: strings.ToUpper(q.method), KeyHeader: q.keyHeader, Timeout: s.timeout,
+		Unix: s.unix, HTTP2: s.http2, Portable: s.portable, Refused: httpdo.Refusal{Body: q.refusedBody}}
+	for _, h := range q.headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok || strings.TrimSpace(name) == "" {
+			return c, usagef("--header 'Name: value'", "--header %q has no name and colon", redactFlag("header", h))
+		}
+		c.Header = append(c.Header, httpdo.Line{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
+	}
+	for _, p := range q.query {
+		name, value, _ := strings.Cut(p, "=")
+		c.Query = append(c.Query, httpdo.Line{Name: name, Value: value})
+	}
+	var err error
+	if c.Body, err = readBody(q.body); err != nil {
+		return c, err
+	}
+	if c.Refused.Status, err = httpdo.ParseStatusSet(q.refused); err != nil {
+		return c, usagef("--refused 429,503", "--refused: %w", err)
+	}
+	if c.Admitted, err = httpdo.ParseStatusSet(q.admitted); err != nil {
+		return c, usagef("--admitted 200-399", "--admitted: %w", err)
+	}
+	if q.refusedHeader != "" {
+		name, value, _ := strings.Cut(q.refusedHeader, ":")
+		c.Refused.Header = httpdo.Line{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)}
+	}
+	n, err := limit.ParseCount(s.maxBody)
+	if err != nil || n < 1 {
+		return c, usagef("--max-body 1M", "--max-body %q is not a number of bytes", s.maxBody)
+	}
+	c.MaxBody = n
+	c.Mode = map[string]httpdo.Mode{"keep-alive": httpdo.KeepAlive, "new": httpdo.NewConn, "per-client": httpdo.PerClient}[s.mode]
+	if s.proxy != "" {
+		if c.Proxy, err = url.Parse(s.proxy); err != nil || c.Proxy.Host == "" {
+			return c, usagef("--proxy http://127.0.0.1:3128", "--proxy is not a URL with a host")
+		}
+	}
+	c.TLS, err = s.tls()
+	return c, err
+}
+
+func readBody(s string) (string, error) {
+	path, isFile := strings.CutPrefix(s, "@")
+	if !isFile {
+		return s, nil
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", reachError(fmt.Errorf("--body: %w", err), "--body @FILE with a file that can be read")
+	}
+	return string(b), nil
+}
+
+func (f *senderFlags) tls() (*tls.Config, error) {
+	c := &tls.Config{InsecureSkipVerify: f.insecure}
+	if f.caFile == "" {
+		return c, nil
+	}
+	pem, err := os.ReadFile(f.caFile)
+	if err != nil {
+		return nil, reachError(fmt.Errorf("--ca: %w", err), "--ca FILE with a PEM file that can be read")
+	}
+	c.RootCAs = x509.NewCertPool()
+	if !c.RootCAs.AppendCertsFromPEM(pem) {
+		return nil, usagef("--ca ca.pem", "--ca %s holds no certificate", f.caFile)
+	}
+	return c, nil
+}
+
+// connections is the cap on open connections, checked against what the
+// system lets this process open before anything is sent.
+func (o *loadOptions) connections(p *load.Plan) (int, error) {
+	s := &o.sender
+	clients := 0
+	open := false
+	for i := range p.Populations {
+		clients += int(min(p.Populations[i].Clients, math.MaxInt32/64))
+		open = open || p.Populations[i].Open
+	}
+	handles, known := fileHandles()
+	n := s.connections
+	switch {
+	case n < 0:
+		return 0, usagef("--connections 100", "--connections %d is below 0", n)
+	case n == 0 && s.mode == "per-client":
+		n = clients
+	case n == 0:
+		n = defaultConnections
+		if !open {
+			n = min(n, clients)
+		}
+		if known {
+			n = min(n, max(int(min(handles, 1<<30))-spareHandles, 1))
+		}
+		n = max(n, s.threads)
+	}
+	if s.mode == "per-client" && n < clients {
+		return 0, usagef("--connection-mode keep-alive", "%d clients with a connection each do not fit into --connections %d", clients, n)
+	}
+	if n < s.threads {
+		return 0, usagef("--threads 1", "--connections %d is less than one for each of %d threads", n, s.threads)
+	}
+	if need := n + spareHandles; known && uint64(need) > handles {
+		return 0, reachError(fmt.Errorf("%d connections need %d file handles, and this shell allows %d", n, need, handles),
+			"ulimit -n "+strconv.Itoa(need))
+	}
+	return n, nil
+}
+
+// describe prints the plan of a dry run.
+func (o *loadOptions) describe(r *loadRun) error {
+	return o.out.write(o.app, r.describe(o.out.format))
+}
+
+func profileError(err error) error {
+	var pe *profiles.Error
+	if errors.As(err, &pe) {
+		hint := pe.Hint
+		if hint == "" {
+			hint = "weir profiles list"
+		}
+		return usageError(err, hint)
+	}
+	var path *os.PathError
+	if errors.As(err, &path) {
+		return reachError(err, "weir profiles list")
+	}
+	return usageError(err, "weir profiles list")
+}
+
+// startDelay leaves time to set a run up before its clock starts, so that
+// what is due first is not late.
+func startDelay(p *load.Plan) time.Duration {
+	return 100*time.Millisecond + time.Duration(min(p.Clients, 10_000_000))*time.Microsecond
+}

@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/weir-cli/weir/limit/dialect"
+	"github.com/weir-cli/weir/load"
+	"github.com/weir-cli/weir/load/httpdo"
+	"github.com/weir-cli/weir/profiles"
+	"github.com/weir-cli/weir/report"
+)
+
+// mergeEvery is how often what was recorded is merged and shown.
+const mergeEvery = 100 * time.Millisecond
+
+// loadRun is one run of the engine against HTTP targets.
+type loadRun struct {
+	app       *app
+	name      string
+	profile   *profiles.Profile
+	plan      *load.Plan
+	promise   *report.Promise
+	http      httpdo.Config
+	seed      int64
+	threads   int
+	spread    load.Spread
+	limits    load.Limits
+	attempts  int64
+	dropAfter time.Duration
+	checks    []report.CheckExpr
+	repeat    string
+	names     []string // of the targets, when they are not their hosts
+	start     time.Time
+	texts     report.Texts
+	tap       func(*report.Event)
+	progress  *progress // nil shows none
+}
+
+// compile fixes the plan, for a run that starts a moment after now.
+func (r *loadRun) compile(now time.Time) error {
+	opt := load.Options{Seed: r.seed, ReadFile: os.ReadFile}
+	plan, err := load.Compile(r.profile, opt)
+	if err != nil {
+		return planError(err)
+	}
+	r.start = now.Add(startDelay(plan))
+	opt.Start = r.start.UnixNano()
+	if r.plan, err = load.Compile(r.profile, opt); err != nil {
+		return planError(err)
+	}
+	return nil
+}
+
+func planError(err error) error {
+	var pe *load.PlanError
+	if errors.As(err, &pe) {
+		return usageError(err, pe.Hint)
+	}
+	var be *load.BehaviourError
+	if errors.As(err, &be) {
+		return usageError(err, be.Hint())
+	}
+	return usageError(err, "weir profiles check FILE")
+}
+
+// eventNames resolves the numbers in this run's events.
+func (r *loadRun) eventNames() report.Names {
+	return report.Names{
+		Key: r.plan.KeyLabel,
+		Target: func(i uint16) string {
+			if int(i) < len(r.names) {
+				return r.names[i]
+			}
+			return r.http.Targets[i].Host
+		},
+		Population: func(i uint16) string { return r.plan.Populations[i].Name },
+		Text:       r.texts.Text,
+		Source:     func(i uint8) string { return dialect.Source(i).String() },
+		Unit:       func(i uint8) string { return dialect.Unit(i).String() },
+	}
+}
+
+// do runs to the end, or until ctx ends (drain) or the app's cut does. The
+// result is there even when the run was interrupted or broke.
+func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
+	if late := r.app.now(); late.After(r.start) {
+		// Setting up took longer than was allowed for.
+		if err := r.compile(late); err != nil {
+			return nil, err
+		}
+	}
+	cfg := r.http
+	cfg.Clock, cfg.Wall, cfg.Texts, cfg.KeyName = load.StartClock(r.start), r.start, &r.texts, r.plan.KeyName
+	for _, route := range r.plan.Routes {
+		cfg.Routes = append(cfg.Routes, httpdo.Route(route))
+	}
+	senders, err := httpdo.New(ctx, cfg, r.threads)
+	if err != nil {
+		var unreachable *httpdo.UnreachableError
+		if errors.As(err, &unreachable) {
+			return nil, targetError(err)
+		}
+		return nil, usageError(err, "weir load --help")
+	}
+	collector := report.NewCollector(report.Setup{Names: r.eventNames(), Promise: r.promise, Start: r.start, Tap: r.tap})
+	engineConfig := load.Config{Plan: r.plan, Seed: r.seed, Clock: cfg.Clock, Targets: len(cfg.Targets), Spread: r.spread,
+		Limits: r.limits, MaxAttempts: r.attempts, DropAfter: r.dropAfter, Grace: cfg.Timeout}
+	for _, s := range senders {
+		defer s.Close()
+		engineConfig.Senders = append(engineConfig.Senders, s)
+		engineConfig.Shards = append(engineConfig.Shards, collector.Shard())
+	}
+	engine, err := load.New(engineConfig)
+	if err != nil {
+		return nil, planError(err)
+	}
+	debug.FreeOSMemory() // what compiling left behind is not the run's
+	before, _ := processUsage()
+	finished := make(chan error, 1)
+	go func() {
+		time.Sleep(time.Until(r.start))
+		finished <- engine.Run()
+	}()
+	err = r.watch(ctx, engine, collector, cfg.Clock, finished)
+	cpu, rss := processUsage()
+	ran := min(cfg.Clock(), int64(r.plan.Duration)+int64(cfg.Timeout))
+	if ctx.Err() == nil && ran >= int64(r.plan.Duration) {
+		ran = int64(r.plan.Duration)
+	}
+	result := collector.Finish(report.Meta{Source: "load", Name: r.name, Seed: r.seed, Repeat: r.repeat, Duration: ran,
+		Interrupted: ctx.Err() != nil, CPUSeconds: cpu - before, RSSMB: rss})
+	for _, c := range r.checks {
+		result.Checks = append(result.Checks, c.Eval(result))
+	}
+	return result, err
+}
+
+// watch merges and shows while the engine runs, and passes interrupts on.
+func (r *loadRun) watch(ctx context.Context, engine *load.Engine, c *report.Collector, clock load.Clock, finished <-chan error) error {
+	ticker := time.NewTicker(mergeEvery)
+	defer ticker.Stop()
+	r.progress.begin(r.name, time.Duration(r.plan.Duration))
+	defer r.progress.end()
+	drain, cut := ctx.Done(), r.app.cut.Done()
+	for {
+		select {
+		case err := <-finished:
+			if err != nil {
+				return internalError(err)
+			}
+			return nil
+		case <-drain:
+			engine.Stop()
+			drain = nil
+		case <-cut:
+			engine.Cut()
+			cut = nil
+		case <-ticker.C:
+			now := clock()
+			c.Merge(now)
+			r.progress.show(c.Latest(), now)
+		}
+	}
+}
+
+// describe writes the plan in a form.
+func (r *loadRun) describe(format string) func(io.Writer) error {
+	return func(w io.Writer) error {
+		if format == "json" {
+			return r.plan.DescribeJSON(w)
+		}
+		return r.plan.Describe(w)
+	}
+}
+
+// targetNames are the targets as they may be shown.
+func (r *loadRun) targetNames() []string {
+	var names []string
+	for _, t := range r.http.Targets {
+		names = append(names, redactURL(t))
+	}
+	return names
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+
+	"github.com/weir-cli/weir/report"
+)
+
+// progress is a bar on stderr that follows a run. A nil *progress shows
+// nothing.
+type progress struct {
+	app  *app
+	bars *mpb.Progress
+	bar  *mpb.Bar
+	line atomic.Pointer[string] // read by the bar's own goroutine
+	last report.Totals
+	at   int64
+}
+
+func newProgress(a *app) *progress { return &progress{app: a} }
+
+func (p *progress) begin(name string, length time.Duration) {
+	if p == nil {
+		return
+	}
+	p.line.Store(new(string))
+	p.last, p.at = report.Totals{}, 0
+	p.bars = mpb.New(mpb.WithOutput(p.app.stderr), mpb.WithWidth(24), mpb.WithRefreshRate(mergeEvery), mpb.WithAutoRefresh())
+	p.bar = p.bars.New(int64(length), mpb.BarStyle(),
+		mpb.PrependDecorators(decor.Name(name+" ")),
+		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.line.Load() })),
+		mpb.BarRemoveOnComplete())
+}
+
+// show takes the newest snapshot; now is on the run's clock.
+func (p *progress) show(s *report.Snapshot, now int64) {
+	if p == nil || now <= 0 {
+		return
+	}
+	if passed := float64(now-p.at) / float64(time.Second); passed >= 0.5 {
+		t := s.Totals
+		line := fmt.Sprintf(" %4.0fs  %6.0f/s sent  %6.0f/s admitted  %6.0f/s refused", float64(now)/1e9,
+			float64(t.Offered-p.last.Offered)/passed, float64(t.Admitted-p.last.Admitted)/passed, float64(t.Refused-p.last.Refused)/passed)
+		p.last, p.at = t, now
+		p.line.Store(&line)
+	}
+	p.bar.SetCurrent(now)
+}
+
+func (p *progress) end() {
+	if p == nil {
+		return
+	}
+	p.bar.Abort(true)
+	p.bars.Wait()
+}

@@ -1,0 +1,47 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+)
+
+// body is an answer's content, made once and shared by every request: the
+// slices go into header maps as they are and are never written to.
+type body struct {
+	bytes         []byte
+	ctype, length []string
+}
+
+func newBody(ctype, text string) body {
+	return body{[]byte(text), []string{ctype}, []string{strconv.Itoa(len(text))}}
+}
+
+// problem is a problem document (RFC 9457).
+func problem(text string) body { return newBody("application/problem+json", text) }
+
+// refusalBody uses the problem type and the member that
+// draft-ietf-httpapi-ratelimit-headers gives to a used-up quota. The policy's
+// name is the one in RateLimit-Policy.
+func refusalBody(status int) body {
+	return problem(fmt.Sprintf(`{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded",`+
+		`"title":"The limit for this key is used up","status":%d,"violated-policies":["default"]}`+"\n", status))
+}
+
+var (
+	badCost    = problem(`{"type":"about:blank","title":"The cost is not a whole number that this limiter takes","status":400}` + "\n")
+	badGateway = problem(`{"type":"about:blank","title":"The upstream did not answer","status":502}` + "\n")
+)
+
+func (b *body) head(h http.Header) {
+	h["Content-Type"] = b.ctype
+	h["Content-Length"] = b.length
+}
+
+func (b *body) write(w http.ResponseWriter, r *http.Request, status int) {
+	b.head(w.Header())
+	w.WriteHeader(status)
+	if r.Method != http.MethodHead {
+		w.Write(b.bytes)
+	}
+}

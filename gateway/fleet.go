@@ -1,0 +1,277 @@
+// Package gateway is the reference limiter: a fleet of HTTP servers that put
+// one limit in front of an echo or of an upstream, keep exact books of what
+// they decided, and can be made wrong on purpose.
+//
+// A request is read, its key and cost are found, and the store that the
+// [Design] names decides. The decision is booked at once, so a connection that
+// breaks afterwards changes nothing in the books.
+package gateway
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/weir-cli/weir/limit"
+)
+
+// Fleet is a number of gateways that share one limit. Safe for concurrent use.
+type Fleet struct {
+	cfg      Config
+	share    limit.Spec // what one store grants
+	forgeHdr string
+	voice    voice
+	refusal  body
+	refused  int  // status of a refusal
+	releases bool // the limit counts requests in flight
+	base     time.Time
+	gateways []*gateway
+	proxy    *httputil.ReverseProxy
+	scissors scissors
+	run      atomic.Pointer[run]
+
+	mu      sync.Mutex
+	servers []*http.Server
+	urls    []string
+	cert    []byte
+	serving sync.WaitGroup
+	failed  chan error
+}
+
+// run is everything that a reset replaces. A request keeps to the run it
+// began in.
+type run struct {
+	started int64 // on the fleet's clock
+	stores  []store
+	tally   *tally
+}
+
+// New checks c and builds the fleet. It opens nothing; [Fleet.Start] does.
+func New(c Config) (*Fleet, error) {
+	c, err := c.checked()
+	if err != nil {
+		return nil, err
+	}
+	f := &Fleet{
+		cfg:      c,
+		share:    c.Limit,
+		forgeHdr: canonicalOrNone(c.Wrong.ForgeableKey),
+		releases: c.Limit.Algorithm == limit.Concurrency,
+		voice:    newVoice(c),
+		base:     time.Now(),
+		failed:   make(chan error, c.Gateways),
+	}
+	f.scissors.Faults = c.Faults
+	f.refused = http.StatusTooManyRequests
+	if c.Wrong.Status503 {
+		f.refused = http.StatusServiceUnavailable
+	}
+	f.refusal = refusalBody(f.refused)
+	if c.Design == ExactShares {
+		if f.share, err = share(c.Limit, c.Gateways); err != nil {
+			return nil, err
+		}
+	}
+	for i := range c.Gateways {
+		f.gateways = append(f.gateways, newGateway(f, i))
+	}
+	if c.Wrong.FastClock > 0 {
+		f.gateways[0].ahead = int64(c.Wrong.FastClock)
+		f.share.Follow = true
+	}
+	if c.Upstream != nil {
+		f.proxy = f.newProxy()
+	}
+	r, err := f.newRun()
+	if err != nil {
+		return nil, err
+	}
+	f.run.Store(r)
+	return f, nil
+}
+
+func (f *Fleet) newRun() (*run, error) {
+	r := &run{started: f.now(), tally: newTally(len(f.gateways), f.cfg.MaxKeys)}
+	n := len(f.gateways)
+	if f.cfg.Design == Central {
+		n = 1
+	}
+	for range n {
+		l, err := f.share.New()
+		if err != nil {
+			return nil, err
+		}
+		var s store = limit.NewStore(l, limit.StoreOptions{MaxKeys: f.cfg.MaxKeys})
+		if gap := f.cfg.Wrong.Race; gap > 0 {
+			s = racy{s, gap}
+		}
+		if f.cfg.Wrong.CountRefusals {
+			s = newCounting(s, f.share)
+		}
+		r.stores = append(r.stores, s)
+	}
+	return r, nil
+}
+
+// store returns who decides about key when gateway n is asked.
+func (r *run) store(d Design, n int, key string) store {
+	switch d {
+	case Sticky:
+		return r.stores[owner(key, len(r.stores))]
+	case Central:
+		return r.stores[0]
+	}
+	return r.stores[n]
+}
+
+// now is Unix time in nanoseconds that never steps back: fixed windows need
+// the wall clock's edges, and buckets a clock that only runs forward.
+func (f *Fleet) now() int64 { return f.base.UnixNano() + int64(time.Since(f.base)) }
+
+// Start opens the listeners and serves until [Fleet.Stop]. A fleet starts once.
+func (f *Fleet) Start() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.servers != nil {
+		return errors.New("this fleet was started already")
+	}
+	var config *tls.Config
+	if f.cfg.TLS.On {
+		host, _, _ := net.SplitHostPort(f.cfg.Listen)
+		cert, text, err := f.cfg.TLS.load(host)
+		if err != nil {
+			return err
+		}
+		config, f.cert = &tls.Config{Certificates: []tls.Certificate{cert}}, text
+	}
+	listeners, urls, err := f.cfg.listenAll()
+	if err != nil {
+		return err
+	}
+	f.urls = urls
+	for i, l := range listeners {
+		s := f.server(f.gateways[i], config)
+		f.servers = append(f.servers, s)
+		f.serving.Go(func() {
+			serve := func() error { return s.Serve(l) }
+			if config != nil {
+				serve = func() error { return s.ServeTLS(l, "", "") }
+			}
+			if err := serve(); !errors.Is(err, http.ErrServerClosed) {
+				f.failed <- fmt.Errorf("gateway %d: %w", i+1, err)
+			}
+		})
+	}
+	return nil
+}
+
+func (f *Fleet) server(h http.Handler, config *tls.Config) *http.Server {
+	s := &http.Server{
+		Handler:           h,
+		TLSConfig:         config,
+		Protocols:         new(http.Protocols),
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       time.Minute,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    maxHeaderBytes,
+		// What it would say is about broken peers, which the books count.
+		ErrorLog: log.New(io.Discard, "", 0),
+	}
+	s.Protocols.SetHTTP1(true)
+	s.Protocols.SetHTTP2(true)
+	s.Protocols.SetUnencryptedHTTP2(true)
+	if f.proxy != nil {
+		// An upstream may stream for longer than any bound that suits an echo.
+		s.ReadTimeout = 0
+	}
+	return s
+}
+
+// URLs are the gateways' addresses in order, such as http://127.0.0.1:8080 or
+// unix:/run/weir.sock. Empty before Start.
+func (f *Fleet) URLs() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]string(nil), f.urls...)
+}
+
+// Certificate is the PEM text that a client has to trust when the certificate
+// was made in memory; nil otherwise.
+func (f *Fleet) Certificate() []byte {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.cert
+}
+
+// Handler is gateway i without its socket.
+func (f *Fleet) Handler(i int) http.Handler { return f.gateways[i] }
+
+// Failed reports a gateway that stopped serving by itself.
+func (f *Fleet) Failed() <-chan error { return f.failed }
+
+// Stop closes the listeners, lets requests in progress finish until ctx ends,
+// and then cuts the rest off, which is not an error.
+func (f *Fleet) Stop(ctx context.Context) error {
+	f.mu.Lock()
+	servers := f.servers
+	f.mu.Unlock()
+	errs := make([]error, len(servers))
+	var stopping sync.WaitGroup
+	for i, s := range servers {
+		stopping.Go(func() {
+			if s.Shutdown(ctx) != nil {
+				errs[i] = s.Close()
+			}
+		})
+	}
+	stopping.Wait()
+	f.serving.Wait()
+	return errors.Join(errs...)
+}
+
+// Counts reads the books; PerKey has the top busiest keys.
+func (f *Fleet) Counts(top int) Snapshot {
+	r := f.run.Load()
+	sn := r.tally.snapshot(top)
+	sn.Schema = CountsSchema
+	sn.Limit = f.cfg.Limit.String()
+	sn.Design = f.cfg.Design.String()
+	sn.Gateways = len(f.gateways)
+	sn.ElapsedS = float64(f.now()-r.started) / 1e9
+	urls := f.URLs()
+	for i := range sn.PerGateway {
+		sn.PerGateway[i].Gateway = i + 1
+		if i < len(urls) {
+			sn.PerGateway[i].URL = urls[i]
+		}
+	}
+	if f.cfg.HashKeys {
+		for i := range sn.PerKey {
+			sn.PerKey[i].Key = hashed(sn.PerKey[i].Key)
+		}
+	}
+	return sn
+}
+
+// Series is what was decided in each second since the start or the last
+// reset, for at most a day.
+func (f *Fleet) Series() []Second { return f.run.Load().tally.series() }
+
+// Reset forgets counts and limiter states, as if the fleet had just started.
+func (f *Fleet) Reset() error {
+	r, err := f.newRun()
+	if err != nil {
+		return err
+	}
+	f.run.Store(r)
+	return nil
+}

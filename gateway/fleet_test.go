@@ -1,0 +1,441 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/weir-cli/weir/limit"
+)
+
+// spec reads a limit; the slow ones in these tests refill nothing while the
+// test runs, so that counts are exact.
+func spec(t testing.TB, text string) limit.Spec {
+	t.Helper()
+	s, err := limit.ParseSpec(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// started is a running fleet that the test's end stops.
+func started(t testing.TB, c Config) *Fleet {
+	t.Helper()
+	f, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+		defer cancel()
+		if err := f.Stop(ctx); err != nil {
+			t.Error(err)
+		}
+		select {
+		case err := <-f.Failed():
+			t.Error(err)
+		default:
+		}
+	})
+	return f
+}
+
+// answers are what a number of requests came back with.
+type answers struct {
+	status map[int]int
+	failed int
+	header []http.Header // of refusals
+}
+
+func (a answers) String() string { return fmt.Sprintf("%v and %d failed", a.status, a.failed) }
+
+// storm sends n requests for key from each of workers connections; worker i
+// talks to gateway i mod the number of gateways.
+func storm(t testing.TB, f *Fleet, key string, workers, n int) answers {
+	t.Helper()
+	var mu sync.Mutex
+	all := answers{status: map[int]int{}}
+	var wg sync.WaitGroup
+	urls := f.URLs()
+	for i := range workers {
+		wg.Go(func() {
+			c := &http.Client{Transport: &http.Transport{}}
+			defer c.CloseIdleConnections()
+			for range n {
+				// POST, so that the client does not resend by itself.
+				req, _ := http.NewRequest("POST", urls[i%len(urls)], strings.NewReader("x"))
+				if key != "" {
+					req.Header.Set("X-API-Key", key)
+				}
+				res, err := c.Do(req)
+				if err == nil {
+					_, err = io.Copy(io.Discard, res.Body)
+					res.Body.Close()
+				}
+				mu.Lock()
+				if err != nil {
+					all.failed++
+				} else {
+					all.status[res.StatusCode]++
+					if res.StatusCode != 200 {
+						all.header = append(all.header, res.Header)
+					}
+				}
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	return all
+}
+
+// balanced checks what every reading of the books promises.
+func balanced(t testing.TB, sn Snapshot) {
+	t.Helper()
+	if sn.Totals.Offered != sn.Totals.Admitted+sn.Totals.Refused {
+		t.Errorf("offered %d, but admitted %d and refused %d", sn.Totals.Offered, sn.Totals.Admitted, sn.Totals.Refused)
+	}
+	var gateways Counts
+	for _, g := range sn.PerGateway {
+		gateways.add(g.Counts)
+	}
+	keys := sn.Other
+	for _, k := range sn.PerKey {
+		keys.add(k.Counts)
+	}
+	if gateways != sn.Totals || keys != sn.Totals {
+		t.Errorf("totals %+v\ngateways %+v\nkeys and other %+v", sn.Totals, gateways, keys)
+	}
+}
+
+func TestDesigns(t *testing.T) {
+	const sent = 16 * 10
+	for _, tt := range []struct {
+		design   Design
+		gateways int
+		admitted int
+		why      string
+	}{
+		{Central, 1, 20, "one store, 16 connections racing"},
+		{Central, 4, 20, "four gateways ask one store"},
+		{Sticky, 4, 20, "the key's owner decides for all"},
+		{Local, 4, 80, "each gateway grants the full burst"},
+		{ExactShares, 4, 20, "each grants a quarter"},
+		{ExactShares, 3, 18, "a third of 20 is rounded down to 6"},
+	} {
+		t.Run(fmt.Sprintf("%v/%d", tt.design, tt.gateways), func(t *testing.T) {
+			f := started(t, Config{Gateways: tt.gateways, Limit: spec(t, "1/h,burst=20"), Design: tt.design})
+			got := storm(t, f, "k", 16, 10)
+			if got.status[200] != tt.admitted || got.status[429] != sent-tt.admitted {
+				t.Errorf("%s: got %v, want %d admitted of %d", tt.why, got, tt.admitted, sent)
+			}
+			sn := f.Counts(10)
+			balanced(t, sn)
+			want := Counts{Offered: sent, Admitted: int64(tt.admitted), Refused: int64(sent - tt.admitted), AdmittedUnits: int64(tt.admitted)}
+			if sn.Totals != want {
+				t.Errorf("books %+v, want %+v", sn.Totals, want)
+			}
+			if len(sn.PerKey) != 1 || sn.PerKey[0].Key != "k" {
+				t.Errorf("keys %+v", sn.PerKey)
+			}
+		})
+	}
+}
+
+func TestSharesAreExactInRate(t *testing.T) {
+	s, err := share(spec(t, "10/s,burst=20"), 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Rate.Units*3*int64(time.Second) != 10*int64(s.Rate.Per) || s.Burst != 6 {
+		t.Errorf("a third is %+v", s)
+	}
+	if s, _ := share(spec(t, "concurrency:limit=2"), 5); s.Limit != 1 {
+		t.Errorf("a fifth of 2 slots is %d, want at least 1", s.Limit)
+	}
+	if _, err := share(limit.Spec{Rate: limit.Rate{Units: 1, Per: 1 << 62}}, 5); err == nil {
+		t.Error("a period that overflows was divided")
+	}
+}
+
+func TestStickyOwnersAreSpread(t *testing.T) {
+	var owned [4]int
+	for i := range 4000 {
+		owned[owner(fmt.Sprintf("k-%d", i), 4)]++
+	}
+	for i, n := range owned {
+		if n < 850 || n > 1150 {
+			t.Errorf("gateway %d owns %d of 4000 keys", i+1, n)
+		}
+	}
+}
+
+func TestKeys(t *testing.T) {
+	req := func(path, remote string, kv ...string) *http.Request {
+		r := &http.Request{URL: &url.URL{Path: path}, RemoteAddr: remote, Host: "h.example", Header: http.Header{}}
+		for i := 0; i < len(kv); i += 2 {
+			r.Header.Set(kv[i], kv[i+1])
+		}
+		return r
+	}
+	long := strings.Repeat("a", 5000)
+	for _, tt := range []struct {
+		key  Key
+		r    *http.Request
+		want string
+	}{
+		{Key{}, req("/", "192.0.2.1:99", "X-API-Key", "k-7"), "k-7"},
+		{Key{}, req("/", "192.0.2.1:99"), "192.0.2.1"},
+		{Key{}, req("/", "192.0.2.1:99", "X-API-Key", ""), "192.0.2.1"},
+		{Key{}, req("/", "[2001:db8::1]:99"), "2001:db8::1"},
+		{Key{}, req("/", "@"), "unix"},
+		{Key{}, req("/", ""), "unix"},
+		{Key{Header: "x-tenant"}, req("/", "192.0.2.1:99", "X-Tenant", "t"), "t"},
+		{Key{Header: "host"}, req("/", "192.0.2.1:99"), "h.example"},
+		{Key{By: ByAddress}, req("/", "192.0.2.1:99", "X-API-Key", "k-7"), "192.0.2.1"},
+		{Key{By: ByPath}, req("/v1/orders", "192.0.2.1:99"), "/v1/orders"},
+		{Key{By: ByConstant}, req("/", "192.0.2.1:99"), "all"},
+		{Key{By: ByConstant, Constant: "c"}, req("/", "192.0.2.1:99"), "c"},
+	} {
+		if err := tt.key.check(); err != nil {
+			t.Fatal(err)
+		}
+		if got := tt.key.of(tt.r); got != tt.want {
+			t.Errorf("%+v: key %q, want %q", tt.key, got, tt.want)
+		}
+	}
+	k := Key{}
+	k.check()
+	a := k.of(req("/", "", "X-API-Key", long+"1"))
+	b := k.of(req("/", "", "X-API-Key", long+"2"))
+	if a == b || len(a) > maxKey {
+		t.Errorf("long keys became %q and %q", a, b)
+	}
+}
+
+func TestCosts(t *testing.T) {
+	f := started(t, Config{Limit: spec(t, "1/h,burst=10"), Cost: Cost{Header: "X-Cost", Query: "cost", Max: 100}})
+	for i, tt := range []struct {
+		header, query string
+		status        int
+	}{
+		{"4", "", 200},
+		{"", "5", 200},
+		{"2", "", 429}, // one left
+		{"", "", 200},
+		{"11", "", 429}, // never
+		{"0", "", 400},  // would not be counted
+		{"-1", "", 400},
+		{"101", "", 400},
+		{"99999999999999999999", "", 400},
+		{"two", "", 400},
+	} {
+		req, _ := http.NewRequest("GET", f.URLs()[0]+"/?cost="+tt.query, nil)
+		if tt.header != "" {
+			req.Header.Set("X-Cost", tt.header)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res.Body.Close()
+		if res.StatusCode != tt.status {
+			t.Errorf("step %d, cost %q%q: status %d, want %d", i, tt.header, tt.query, res.StatusCode, tt.status)
+		}
+		if i == 4 && res.Header.Get("Retry-After") != "" {
+			t.Error("a cost that can never pass was told to come back")
+		}
+	}
+	sn := f.Counts(10)
+	balanced(t, sn)
+	want := Counts{Offered: 5, Admitted: 3, Refused: 2, AdmittedUnits: 10, Invalid: 5}
+	if sn.Totals != want {
+		t.Errorf("books %+v, want %+v", sn.Totals, want)
+	}
+}
+
+func TestLeakyQueueDelays(t *testing.T) {
+	f := started(t, Config{Limit: spec(t, "leaky-queue:rate=20/s,queue=2")})
+	start := time.Now()
+	got := storm(t, f, "k", 4, 1)
+	if took := time.Since(start); got.status[200] != 3 || got.status[429] != 1 || took < 100*time.Millisecond {
+		t.Errorf("got %v in %v, want 3 admitted, the last after 100ms", got, took)
+	}
+}
+
+func TestConcurrencyHoldsUntilTheAnswer(t *testing.T) {
+	f := started(t, Config{Limit: spec(t, "concurrency:limit=2"), Latency: 150 * time.Millisecond, RefusalLatency: -1})
+	if got := storm(t, f, "k", 5, 1); got.status[200] != 2 || got.status[429] != 3 {
+		t.Errorf("five at once: %v, want 2 admitted", got)
+	}
+	// Callers that hang up give their slots back too.
+	for range 2 {
+		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Millisecond)
+		req, _ := http.NewRequestWithContext(ctx, "GET", f.URLs()[0], nil)
+		req.Header.Set("X-API-Key", "k")
+		if _, err := http.DefaultClient.Do(req); err == nil {
+			t.Error("the caller did not hang up")
+		}
+		cancel()
+	}
+	deadline := time.Now().Add(2 * time.Second)
+	for got := 0; got != 2; {
+		got = storm(t, f, "k", 2, 1).status[200]
+		if time.Now().After(deadline) {
+			t.Fatalf("slots of callers that hung up are still held: %d free", got)
+		}
+	}
+	balanced(t, f.Counts(1))
+}
+
+func TestHangUpsAreCountedOnce(t *testing.T) {
+	f := started(t, Config{Limit: spec(t, "1/h,burst=3"), Latency: 120 * time.Millisecond})
+	for range 5 {
+		conn, err := net.Dial("tcp", strings.TrimPrefix(f.URLs()[0], "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprint(conn, "GET / HTTP/1.1\r\nHost: x\r\nX-API-Key: k\r\n\r\n")
+		time.Sleep(5 * time.Millisecond)
+		conn.Close()
+	}
+	deadline := time.Now().Add(2 * time.Second)
+	for f.Counts(0).Totals.Offered < 5 && time.Now().Before(deadline) {
+		time.Sleep(time.Millisecond)
+	}
+	if got := f.Counts(0).Totals; got.Offered != 5 || got.Admitted != 3 || got.Refused != 2 {
+		t.Errorf("books %+v", got)
+	}
+}
+
+func TestControl(t *testing.T) {
+	f := started(t, Config{Gateways: 2, Limit: spec(t, "1/h,burst=1"), Reset: true})
+	storm(t, f, "a", 1, 3)
+	storm(t, f, "b", 1, 2)
+	do := func(method, path string) (int, []byte) {
+		req, _ := http.NewRequest(method, f.URLs()[1]+path, nil)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close()
+		text, _ := io.ReadAll(res.Body)
+		return res.StatusCode, text
+	}
+	var sn Snapshot
+	status, text := do("GET", "/-/counts?top=1")
+	if err := json.Unmarshal(text, &sn); err != nil || status != 200 {
+		t.Fatalf("%d %s: %v", status, text, err)
+	}
+	balanced(t, sn)
+	if sn.Schema != CountsSchema || sn.Gateways != 2 || sn.Keys != 2 || len(sn.PerKey) != 1 || sn.PerKey[0].Key != "a" ||
+		sn.Totals.Offered != 5 || sn.Other.Offered != 2 || sn.PerGateway[0].Offered != 5 || sn.PerGateway[0].URL != f.URLs()[0] {
+		t.Errorf("counts %s", text)
+	}
+	for _, tt := range []struct {
+		method, path string
+		status       int
+	}{
+		{"GET", "/-/counts?top=x", 400},
+		{"GET", "/-/counts?top=-1", 400},
+		{"POST", "/-/counts", 405},
+		{"GET", "/-/health", 200},
+		{"GET", "/-/reset", 405},
+		{"GET", "/-/", 404},
+		{"POST", "/-/reset", 204},
+	} {
+		if status, text := do(tt.method, tt.path); status != tt.status {
+			t.Errorf("%s %s: %d %s, want %d", tt.method, tt.path, status, text, tt.status)
+		}
+	}
+	if got := f.Counts(1); got.Totals != (Counts{}) || got.Keys != 0 {
+		t.Errorf("after the reset: %+v", got)
+	}
+	if got := storm(t, f, "a", 1, 1); got.status[200] != 1 {
+		t.Errorf("the reset left the limiter's state: %v", got)
+	}
+
+	f = started(t, Config{Gateways: 2, Limit: spec(t, "1/h,burst=1")})
+	if status, _ := do("POST", "/-/reset"); status != 403 {
+		t.Errorf("a reset that was not enabled: %d, want 403", status)
+	}
+}
+
+func TestControlIsForThisMachine(t *testing.T) {
+	f, err := New(Config{Limit: spec(t, "1/s,burst=1")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for remote, want := range map[string]int{"127.0.0.1:5": 200, "[::1]:5": 200, "@": 200, "192.0.2.1:5": 403} {
+		w := newRecorder()
+		f.Handler(0).ServeHTTP(w, &http.Request{Method: "GET", URL: &url.URL{Path: "/-/counts"}, RemoteAddr: remote, Header: http.Header{}})
+		if w.status != want {
+			t.Errorf("from %s: %d, want %d", remote, w.status, want)
+		}
+	}
+}
+
+// recorder is a ResponseWriter in memory.
+type recorder struct {
+	header http.Header
+	status int
+	body   strings.Builder
+}
+
+func newRecorder() *recorder                    { return &recorder{header: http.Header{}, status: 200} }
+func (r *recorder) Header() http.Header         { return r.header }
+func (r *recorder) WriteHeader(s int)           { r.status = s }
+func (r *recorder) Write(p []byte) (int, error) { return r.body.Write(p) }
+
+func TestKeyTableIsBounded(t *testing.T) {
+	ta := newTally(1, tallyShards) // one key per shard
+	for i := range 10_000 {
+		ta.decided(0, fmt.Sprintf("k-%d", i), 0, i%2 == 0, 2, false)
+	}
+	sn := ta.snapshot(1000)
+	balanced(t, sn)
+	if sn.Keys != tallyShards || sn.Totals.Offered != 10_000 || sn.Totals.AdmittedUnits != 10_000 || sn.Other.Offered != 10_000-tallyShards {
+		t.Errorf("%d keys, totals %+v, other %+v", sn.Keys, sn.Totals, sn.Other)
+	}
+}
+
+func TestTopKeysAreTheBusiest(t *testing.T) {
+	ta := newTally(1, 1_000_000)
+	for i := range 5000 {
+		n := 1
+		if i%500 == 7 {
+			n = i
+		}
+		for range n {
+			ta.decided(0, fmt.Sprintf("k-%d", i), 0, true, 1, false)
+		}
+	}
+	sn := ta.snapshot(3)
+	balanced(t, sn)
+	for i, want := range []string{"k-4507", "k-4007", "k-3507"} {
+		if sn.PerKey[i].Key != want {
+			t.Errorf("place %d: %+v, want %s", i, sn.PerKey[i], want)
+		}
+	}
+}
+
+func TestHashedKeys(t *testing.T) {
+	f := started(t, Config{Limit: spec(t, "1/h,burst=1"), HashKeys: true})
+	storm(t, f, "secret-token", 1, 1)
+	text, _ := json.Marshal(f.Counts(10))
+	if strings.Contains(string(text), "secret-token") || !strings.Contains(string(text), "sha256:") {
+		t.Errorf("counts show the key: %s", text)
+	}
+}

@@ -1,0 +1,207 @@
+package gateway
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestWrongIsReadAndShown(t *testing.T) {
+	var w Wrong
+	for _, s := range []string{"fast-clock=2s", "race", "retry-after-down", "status-503", "count-refusals", "forgeable-key"} {
+		if err := w.Set(s); err != nil {
+			t.Error(err)
+		}
+	}
+	const want = "fast-clock=2s,race=2ms,retry-after-down,status-503,count-refusals,forgeable-key=X-Forwarded-For"
+	if w.String() != want {
+		t.Errorf("reads back as %q, want %q", w, want)
+	}
+	for _, s := range []string{"", "slow", "race=0s", "race=-1s", "fast-clock=2h", "status-503=1", "forgeable-key=", "forgeable-key=a b"} {
+		if err := new(Wrong).Set(s); err == nil {
+			t.Errorf("%q was taken", s)
+		}
+	}
+}
+
+// A refused answer's Retry-After, rounded down, sends an obedient client back
+// too early.
+func TestRetryAfterRoundedDown(t *testing.T) {
+	for _, tt := range []struct {
+		wrong Wrong
+		want  string
+	}{
+		{Wrong{}, "2"}, // 1.5 s, rounded up
+		{Wrong{RetryAfterDown: true}, "1"},
+		{Wrong{NoRetryAfter: true}, ""},
+	} {
+		f := started(t, Config{Limit: spec(t, "1/1500ms,burst=1"), Wrong: tt.wrong})
+		got := storm(t, f, "k", 1, 2)
+		if len(got.header) != 1 {
+			t.Fatalf("%v", got)
+		}
+		if v := got.header[0].Get("Retry-After"); v != tt.want {
+			t.Errorf("%v: Retry-After %q, want %q", tt.wrong, v, tt.want)
+		}
+	}
+}
+
+func TestStatus503(t *testing.T) {
+	f := started(t, Config{Limit: spec(t, "1/h,burst=2"), Wrong: Wrong{Status503: true}})
+	if got := storm(t, f, "k", 1, 5); got.status[503] != 3 || got.status[429] != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+// Everybody who checks in the gap passes.
+func TestRace(t *testing.T) {
+	right := started(t, Config{Limit: spec(t, "1/h,burst=5")})
+	wrong := started(t, Config{Limit: spec(t, "1/h,burst=5"), Wrong: Wrong{Race: 100 * time.Millisecond}})
+	if got := storm(t, right, "k", 16, 1); got.status[200] != 5 {
+		t.Errorf("without the race: %v", got)
+	}
+	if got := storm(t, wrong, "k", 16, 1); got.status[200] <= 5 {
+		t.Errorf("with the race: %v, want more than the burst", got)
+	}
+	balanced(t, wrong.Counts(5))
+	// One caller alone never sees it.
+	if got := storm(t, wrong, "alone", 1, 7); got.status[200] != 5 {
+		t.Errorf("one caller: %v, want the burst", got)
+	}
+}
+
+// The first gateway's clock is ten seconds ahead: whenever the two take turns
+// it refills ten seconds' worth again.
+func TestFastClock(t *testing.T) {
+	c := Config{Gateways: 2, Design: Central, Limit: spec(t, "1/s,burst=5")}
+	right := started(t, c)
+	c.Wrong.FastClock = 10 * time.Second
+	wrong := started(t, c)
+	turns := func(f *Fleet) (admitted int) {
+		for range 10 {
+			for _, u := range f.URLs() {
+				res, err := http.Post(u, "", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				res.Body.Close()
+				if res.StatusCode == 200 {
+					admitted++
+				}
+			}
+		}
+		return admitted
+	}
+	if n := turns(right); n < 5 || n > 8 {
+		t.Errorf("with right clocks %d of 20 passed, want the burst of 5", n)
+	}
+	if n := turns(wrong); n != 20 {
+		t.Errorf("with a fast clock %d of 20 passed, want all", n)
+	}
+}
+
+// A client that knocks faster than the rate stays out for ever; one that waits
+// as told gets in.
+func TestCountRefusals(t *testing.T) {
+	const every = int64(100 * time.Millisecond) // the rate is 10/s
+	f, err := New(Config{Limit: spec(t, "10/s,burst=2"), Wrong: Wrong{CountRefusals: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, err := New(Config{Limit: spec(t, "10/s,burst=2")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	knock := func(f *Fleet) (admitted int) {
+		s := f.run.Load().stores[0]
+		for now := int64(0); now < 100*every; now += every / 2 {
+			if s.Take("k", now, 1).OK {
+				admitted++
+			}
+		}
+		return admitted
+	}
+	if n := knock(right); n < 100 {
+		t.Errorf("the right limiter admitted %d in ten seconds, want 101 or so", n)
+	}
+	if n := knock(f); n > 4 {
+		t.Errorf("%d passed though refusals count, want no more than the burst and its refill", n)
+	}
+	s := f.run.Load().stores[0]
+	now := 100 * every
+	d := s.Take("k", now, 1)
+	if d.OK || d.RetryAfter <= 0 || d.RetryAfter > 300*time.Millisecond {
+		t.Fatalf("the last knock: %+v", d)
+	}
+	if d := s.Take("k", now+int64(d.RetryAfter), 1); !d.OK {
+		t.Errorf("the wait was kept and still: %+v", d)
+	}
+}
+
+func TestCountRefusalsForgets(t *testing.T) {
+	f, err := New(Config{Limit: spec(t, "10/s,burst=1"), Wrong: Wrong{CountRefusals: true}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := f.run.Load().stores[0].(*counting)
+	for i := range int64(100_000) {
+		k := fmt.Sprint("k-", i)
+		s.Take(k, i*1e6, 1)
+		s.Take(k, i*1e6, 1)
+	}
+	if n := len(s.until); n > 2*firstSweep {
+		t.Errorf("%d keys are remembered, all but 200 in vain", n)
+	}
+}
+
+func TestForgeableKey(t *testing.T) {
+	storm := func(f *Fleet, forge bool) (admitted int) {
+		for i := range 10 {
+			req, _ := http.NewRequest("GET", f.URLs()[0], nil)
+			req.Header.Set("X-API-Key", "k")
+			if forge {
+				req.Header.Set("X-Forwarded-For", fmt.Sprintf("10.0.0.%d, 192.0.2.1", i))
+			}
+			res, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res.Body.Close()
+			if res.StatusCode == 200 {
+				admitted++
+			}
+		}
+		return admitted
+	}
+	right := started(t, Config{Limit: spec(t, "1/h,burst=2")})
+	wrong := started(t, Config{Limit: spec(t, "1/h,burst=2"), Wrong: Wrong{ForgeableKey: "x-forwarded-for"}})
+	if n := storm(right, true); n != 2 {
+		t.Errorf("a right gateway let %d pass", n)
+	}
+	if n := storm(wrong, false); n != 2 {
+		t.Errorf("without forging %d passed", n)
+	}
+	if n := storm(wrong, true); n != 10 {
+		t.Errorf("with a new address each time %d of 10 passed, want all", n)
+	}
+}
+
+func TestSwitchesWithoutEffectAreRefused(t *testing.T) {
+	for _, c := range []Config{
+		{Gateways: 2, Wrong: Wrong{FastClock: time.Second}},
+		{Design: Central, Wrong: Wrong{FastClock: time.Second}},
+		{Gateways: 2, Design: Central, Limit: spec(t, "gcra:rate=1/s,burst=1"), Wrong: Wrong{FastClock: time.Second}},
+		{Limit: spec(t, "concurrency:limit=1"), Wrong: Wrong{Race: time.Second}},
+		{Limit: spec(t, "concurrency:limit=1"), Wrong: Wrong{CountRefusals: true}},
+		{Wrong: Wrong{RetryAfterDown: true, NoRetryAfter: true}},
+	} {
+		if c.Limit.Rate.Units == 0 && c.Limit.Limit == 0 {
+			c.Limit = spec(t, "1/s,burst=1")
+		}
+		if _, err := New(c); err == nil || !strings.HasPrefix(err.Error(), "wrong ") {
+			t.Errorf("%v with %v: %v", c.Wrong, c.Limit, err)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// nameMax is how many characters of a name are shown.
+const nameMax = 120
+
+// Clean makes a name from outside safe to print on a terminal: control
+// characters, the ones that turn the direction of text and other invisible
+// ones are written as escapes, invalid bytes as \xNN, and a long name is cut.
+func Clean(s string) string {
+	if plain(s) {
+		return s
+	}
+	var b strings.Builder
+	n := 0
+	for i, r := range s {
+		if n++; n > nameMax {
+			b.WriteString("…")
+			break
+		}
+		switch {
+		case r == utf8.RuneError && invalidAt(s, i):
+			b.WriteString(`\x` + strconv.FormatUint(uint64(s[i])|0x100, 16)[1:])
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			q := strconv.QuoteRuneToASCII(r)
+			b.WriteString(q[1 : len(q)-1])
+		}
+	}
+	return b.String()
+}
+
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if s[i] < 0x20 || s[i] > 0x7e {
+			return false
+		}
+	}
+	return len(s) <= nameMax
+}
+
+func invalidAt(s string, i int) bool {
+	_, size := utf8.DecodeRuneInString(s[i:])
+	return size == 1
+}

@@ -1,0 +1,136 @@
+package report
+
+import "math"
+
+// evidence is the aggregate view that findings read. It holds the result as
+// far as it is built and the few figures that no result shows.
+type evidence struct {
+	r     *Result
+	judge *judge
+	end   int64 // ns
+
+	// Of the worst key.
+	points  []point // most admitted in intervals of some lengths, ascending
+	last    point   // over all of the key's admissions
+	refused int64
+	most    [2]int64 // in windows aligned to the run's start and the wall clock
+	tracked bool
+	short   window // of the window-edge check
+
+	targets []rowCount
+	single  bool // one key only
+
+	// Keys that got clearly less than a limiter with this promise would have
+	// given for the same offers.
+	shortKeys             int64
+	shortGot, shortModel  int64
+	shortWorst            string
+	shortOffered          int64
+	knocking, paused      int64
+	stretchRefused, stuck int64
+
+	starved, starvedExpected float64
+	starvedOf                int64
+
+	tooLong, hintLongest  int64
+	badText, suspectText  string
+	suspectUnit           string
+	obeyedAdmitted, alone int64
+}
+
+type point struct{ t, n int64 }
+
+// underShare is the part of the promise below which a key counts as short.
+const underShare = 0.9
+
+func (c *Collector) evidence(r *Result, k *keyStat, id uint32, end int64) *evidence {
+	e := &evidence{r: r, judge: &c.judge, end: end, targets: c.targets, single: c.nKeys == 1,
+		knocking: int64(c.stretch.knocking), paused: int64(c.stretch.paused),
+		stretchRefused: int64(c.stretch.refusals),
+		tooLong:        int64(c.hints.tooLong), hintLongest: c.hints.longest,
+		badText: c.setup.Names.text(c.hints.badText), suspectText: c.setup.Names.text(c.hints.suspectText),
+		obeyedAdmitted: int64(c.hints.obeyedAdmitted), alone: int64(c.sole)}
+	if c.hints.suspectUnit != 0 {
+		e.suspectUnit = c.setup.Names.unit(c.hints.suspectUnit)
+	}
+	if k != nil {
+		e.refused = int64(k.refused)
+		e.last = point{k.bound.first - c.lowest, k.cost}
+		if k.log != nil {
+			e.tracked = len(k.log.wins) > 1
+			for i := range k.log.wins {
+				w := &k.log.wins[i]
+				e.points = append(e.points, point{w.length, w.best})
+				if w.length == c.judge.short {
+					e.short = *w
+				}
+			}
+		}
+		if k.align != nil {
+			e.most = k.align.most
+		}
+	}
+	c.shortfall(e)
+	c.starvation(e)
+	return e
+}
+
+// shortfall compares each key with the model of its promise. A limiter may
+// start empty, and attempts without an answer may have been admitted, so both
+// are taken off first.
+func (c *Collector) shortfall(e *evidence) {
+	var slack int64
+	switch c.judge.kind {
+	case noPromise:
+		return
+	case bucketPromise:
+		slack = c.judge.bucket.burst
+	case windowPromise:
+		slack = c.judge.limit
+	}
+	var worst int64
+	c.eachKey(func(i uint32, k *keyStat) {
+		if k.refusedRun >= stretchMin && k.asked-k.refusedFrom > c.judge.recover {
+			e.stuck++
+			e.stretchRefused += int64(k.refusedRun)
+		}
+		unanswered := int64(k.offered-k.admitted-k.refused) + int64(k.failed)
+		want := int64(underShare*float64(k.model)) - slack - unanswered
+		if k.refused == 0 || k.cost >= want || k.model-k.cost < 20 {
+			return
+		}
+		e.shortKeys++
+		e.shortGot += k.cost
+		e.shortModel += k.model
+		e.shortOffered += int64(k.offered)
+		if gap := k.model - k.cost; gap > worst {
+			worst, e.shortWorst = gap, c.setup.Names.key(i)
+		}
+	})
+}
+
+// starvation counts the clients that never got in, and how many of them
+// chance alone would have left out if each attempt on a key had the same odds.
+func (c *Collector) starvation(e *evidence) {
+	for _, slab := range c.clients {
+		if slab == nil {
+			continue
+		}
+		for i := range slab {
+			cl := &slab[i]
+			if cl.offered < starvedAfter || cl.manyKeys || cl.key >= keysMax {
+				continue
+			}
+			k := c.key(cl.key)
+			if k.admitted == 0 {
+				continue // the key as a whole got nothing: not a matter of fairness
+			}
+			e.starvedOf++
+			p := float64(k.admitted) / float64(k.offered)
+			e.starvedExpected += math.Pow(1-p, float64(cl.offered))
+			if cl.admitted == 0 {
+				e.starved++
+			}
+		}
+	}
+}
