@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -14,11 +15,13 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// Nesting that the parser may meet. A profile needs a depth of five; the
-// bounds keep a hostile file from using up the stack.
+// What the parser may meet. It is recursive, and its time grows with the
+// square of the entries, so a hostile file could use up the stack or a minute;
+// a profile needs a depth of five and some hundred entries.
 const (
 	maxLine  = 4096 + 512 // bytes
-	maxDepth = 32
+	maxDepth = 32         // of brackets
+	maxMarks = 20_000     // ends of lines, colons, commas, dashes and question marks
 )
 
 // Decode reads a profile from YAML. name stands in errors, and names the
@@ -92,7 +95,9 @@ func (d *decoder) misfit(q problem) {
 		path = path[:max(strings.LastIndexAny(path, ".["), 0)]
 		at, ok = d.places[path]
 	}
-	q.value = ""
+	if q.value != "" { // zero, because nothing was written
+		q.value, q.msg = "", "is missing"
+	}
 	d.fail(at.at, q.hint, "%s", q.message(""))
 }
 
@@ -107,7 +112,7 @@ func (d *decoder) parse(data []byte) (node ast.Node, err error) {
 	if !utf8.Valid(data) {
 		return whole("is not UTF-8 text", "")
 	}
-	if line, msg := tooDeep(data); msg != "" {
+	if line, msg := tooMuch(data); msg != "" {
 		return nil, &Error{File: d.file, Line: line, Column: 1, Msg: msg}
 	}
 	// The parser is not ours and has been seen to panic on broken text.
@@ -122,6 +127,12 @@ func (d *decoder) parse(data []byte) (node ast.Node, err error) {
 		var syntax *yaml.SyntaxError
 		if errors.As(err, &syntax) {
 			e.Msg = firstLine(syntax.Message)
+			switch {
+			case strings.Contains(e.Msg, "already defined"):
+				e.Hint = ""
+			case strings.Contains(e.Msg, "'\t'"):
+				e.Hint = "indent with spaces"
+			}
 			if t := syntax.Token; t != nil && t.Position != nil {
 				e.Line, e.Column = t.Position.Line, t.Position.Column
 			}
@@ -144,25 +155,34 @@ func (d *decoder) parse(data []byte) (node ast.Node, err error) {
 	return nil, d.errs[0]
 }
 
-// tooDeep looks for nesting beyond what a profile can need, before a
-// recursive parser meets it. Indentation is bounded by the length of a line.
-func tooDeep(data []byte) (line int, msg string) {
-	line, depth, length := 1, 0, 0
-	for _, b := range data {
-		length++
-		switch b {
-		case '\n':
-			line, length = line+1, 0
-		case '[', '{':
-			depth++
-		case ']', '}':
-			depth = max(depth-1, 0)
-		}
-		if depth > maxDepth {
-			return line, fmt.Sprintf("brackets are nested more than %d deep", maxDepth)
-		}
-		if length > maxLine {
+// tooMuch looks for nesting, or for more entries, than a profile can need.
+// Lines of comment are free. Indentation is bounded by the length of a line.
+func tooMuch(data []byte) (line int, msg string) {
+	depth, marks := 0, 0
+	for text := range bytes.Lines(data) {
+		line++
+		if len(text) > maxLine {
 			return line, fmt.Sprintf("the line is longer than %d bytes", maxLine)
+		}
+		if text = bytes.TrimSpace(text); len(text) > 0 && text[0] == '#' {
+			continue
+		}
+		marks++
+		for _, b := range text {
+			switch b {
+			case '[', '{':
+				depth++
+			case ']', '}':
+				depth = max(depth-1, 0)
+			case ':', ',', '-', '?', '\r':
+				marks++
+			}
+			if depth > maxDepth {
+				return line, fmt.Sprintf("brackets are nested more than %d deep", maxDepth)
+			}
+		}
+		if marks > maxMarks {
+			return line, "the file has more entries than a profile can use"
 		}
 	}
 	return 0, ""
@@ -173,7 +193,16 @@ func firstLine(s string) string {
 	return s
 }
 
+// position is where a value starts: a mapping at its first field.
 func position(n ast.Node) *token.Position {
+	switch m := n.(type) {
+	case *ast.MappingNode:
+		if !m.IsFlowStyle && len(m.Values) > 0 {
+			return position(m.Values[0].Key)
+		}
+	case *ast.MappingValueNode:
+		return position(m.Key)
+	}
 	if t := n.GetToken(); t != nil {
 		return t.Position
 	}
@@ -191,7 +220,7 @@ func (d *decoder) mapping(path, what string, n ast.Node, fields []field) {
 	d.places[path] = place{at: position(n)}
 	m, ok := n.(ast.MapNode)
 	if !ok {
-		d.fail(position(n), fieldsHint(fields), "%s is %s, not a mapping of fields", what, describe(n))
+		d.shape(n, what, "a mapping of fields", "it takes "+strings.Join(names(fields), ", "))
 		return
 	}
 	seen := map[string]bool{}
@@ -217,7 +246,17 @@ func (d *decoder) mapping(path, what string, n ast.Node, fields []field) {
 	}
 }
 
-func fieldsHint(fields []field) string { return "it takes " + strings.Join(names(fields), ", ") }
+// shape reports a value that is not of the shape wanted.
+func (d *decoder) shape(n ast.Node, what, wanted, hint string) {
+	switch n.Type() {
+	case ast.AnchorType, ast.AliasType, ast.MergeKeyType:
+		d.fail(position(n), "write the text out", "%s has an anchor or an alias, and profiles use none", what)
+	case ast.TagType:
+		d.fail(position(n), "leave out the tag", "%s has a tag, and profiles use none", what)
+	default:
+		d.fail(position(n), hint, "%s is %s, not %s", what, describe(n), wanted)
+	}
+}
 
 func names(fields []field) []string {
 	var out []string
@@ -247,7 +286,7 @@ func join(path, name string) string {
 func (d *decoder) list(path string, n ast.Node, most int, read func(path string, n ast.Node)) {
 	seq, ok := n.(*ast.SequenceNode)
 	if !ok {
-		d.fail(position(n), "write one entry a line, each after a dash", "%s is %s, not a list", last(path), describe(n))
+		d.shape(n, last(path), "a list", "write one entry a line, each after a dash")
 		return
 	}
 	if len(seq.Values) > most {
@@ -290,12 +329,8 @@ func describe(n ast.Node) string {
 		return "a list"
 	case ast.NullType:
 		return "empty"
-	case ast.AnchorType, ast.AliasType, ast.MergeKeyType:
-		return "an anchor or alias, which profiles do not use"
-	case ast.TagType:
-		return "a tag, which profiles do not use"
 	}
-	return "something else"
+	return "no plain value"
 }
 
 // value reads a scalar through parse.
@@ -303,7 +338,7 @@ func value[T any](parse func(string) (T, *fault), to *T) func(*decoder, string, 
 	return func(d *decoder, path string, n ast.Node) {
 		s, ok := scalar(n)
 		if !ok {
-			d.fail(position(n), "", "%s is %s, not a single value", last(path), describe(n))
+			d.shape(n, last(path), "a single value", "")
 			return
 		}
 		d.places[path] = place{at: position(n), text: s}

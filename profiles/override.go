@@ -2,7 +2,6 @@ package profiles
 
 import (
 	"fmt"
-	"math"
 	"sort"
 	"time"
 )
@@ -107,25 +106,30 @@ func (p *Profile) setClients(o Override) *Error {
 }
 
 // shareOut splits n in proportion to shares, which sum to 1, at least one
-// each: by largest remainder, ties to the first. n is at least len(shares).
+// each: by largest remainder, ties to the first, and the largest part pays for
+// those that would have had none. n is at least len(shares).
 func shareOut(n int, shares []float64) []int {
 	out := make([]int, len(shares))
-	rest := make([]int, len(shares)) // indices by falling remainder
-	left := n - len(shares)
-	given := 0
-	remainder := make([]float64, len(shares))
+	left := n
+	var waiting []int // by falling remainder
 	for i, s := range shares {
-		exact := s * float64(left)
-		out[i], rest[i] = int(exact), i
-		remainder[i] = exact - math.Floor(exact)
-		given += out[i]
+		out[i] = max(int(s*float64(n)), 1)
+		left -= out[i]
+		waiting = append(waiting, i)
 	}
-	sort.SliceStable(rest, func(a, b int) bool { return remainder[rest[a]] > remainder[rest[b]] })
-	for k := 0; given < left; k, given = k+1, given+1 {
-		out[rest[k%len(rest)]]++
+	remainder := func(i int) float64 { return shares[i]*float64(n) - float64(out[i]) }
+	sort.SliceStable(waiting, func(a, b int) bool { return remainder(waiting[a]) > remainder(waiting[b]) })
+	for k := 0; left > 0; k, left = k+1, left-1 {
+		out[waiting[k%len(waiting)]]++
 	}
-	for i := range out {
-		out[i]++
+	for ; left < 0; left++ {
+		largest := 0
+		for i := range out {
+			if out[i] > out[largest] {
+				largest = i
+			}
+		}
+		out[largest]--
 	}
 	return out
 }
@@ -175,7 +179,10 @@ func (p *Profile) setRate(o Override) *Error {
 		}
 		// Multiplying first keeps whole rates whole: 10/s of 50/s at 200/s is 40/s.
 		scale := func(r float64) float64 { return r * o.Rate / total }
-		a.Rate, a.To, a.Amplitude = scale(a.Rate), scale(a.To), min(scale(a.Amplitude), scale(a.Rate))
+		a.Rate, a.To = scale(a.Rate), scale(a.To)
+		if a.Amplitude > 0 {
+			a.Amplitude = min(scale(a.Amplitude), a.Rate) // whatever the rounding
+		}
 		for k := range a.Steps {
 			a.Steps[k].Rate = scale(a.Steps[k].Rate)
 		}

@@ -124,7 +124,14 @@ func parseBool(s string) (bool, *fault) {
 	case "false":
 		return false, nil
 	}
-	return false, &fault{"is neither true nor false", ""}
+	f := &fault{"is neither true nor false", ""}
+	switch strings.ToLower(s) {
+	case "yes", "y", "on", "1", "true":
+		f.hint = "did you mean true?"
+	case "no", "n", "off", "0", "false":
+		f.hint = "did you mean false?"
+	}
+	return false, f
 }
 
 // formatRate is the shortest text that parseRate reads back to the same rate.

@@ -219,6 +219,14 @@ func (p *Profile) check() []problem {
 		names[q.Name] = i
 		c.population(path, q)
 	}
+	if len(c.found) == 0 {
+		// Whatever is valid can be written and read back.
+		if text := p.Marshal(); len(text) > MaxBytes {
+			c.add("populations", "", fmt.Sprintf("take more than %d bytes to write", MaxBytes), "")
+		} else if _, msg := tooMuch(text); msg != "" {
+			c.add("populations", "", "cannot be written as a file: "+msg, "")
+		}
+	}
 	return c.found
 }
 
