@@ -1,7 +1,7 @@
 package main
 
 import (
-	"strconv"
+	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -175,21 +175,22 @@ func runLoad(cmd *cobra.Command, o *loadOptions, urls []string) error {
 	if err != nil {
 		return err
 	}
-	r.repeat = repeatCommand("load", cmd.Flags(), r.targetNames(), strconv.FormatInt(r.seed, 10))
+	r.repeat = repeatLine(cmd, r.targetNames()...)(r.seed)
 	if o.dryRun {
 		return o.describe(r)
 	}
 	if err := o.out.check(); err != nil {
 		return err
 	}
-	events, err := o.openEvents(r)
-	if err != nil {
-		return err
+	if o.events != "" {
+		f, err := os.Create(o.events)
+		if err != nil {
+			return outError(o.events, err)
+		}
+		defer f.Close()
+		r.events = f
 	}
 	result, err := r.do(ctx)
-	if eerr := events.close(); err == nil {
-		err = eerr
-	}
 	if err != nil && result == nil {
 		return err
 	}

@@ -3,47 +3,9 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/weir-cli/weir/report"
 )
-
-// eventsFile is --events: one line per attempt, written as the run goes. The
-// zero value writes nothing.
-type eventsFile struct {
-	path string
-	f    *os.File
-	w    *report.EventWriter
-}
-
-// openEvents creates the file and taps the run into it.
-func (o *loadOptions) openEvents(r *loadRun) (*eventsFile, error) {
-	if o.events == "" {
-		return &eventsFile{}, nil
-	}
-	f, err := os.Create(o.events)
-	if err != nil {
-		return nil, outError(o.events, err)
-	}
-	e := &eventsFile{path: o.events, f: f}
-	e.w = report.NewEventWriter(f, r.eventNames())
-	r.tap = e.w.Write
-	return e, nil
-}
-
-func (e *eventsFile) close() error {
-	if e.f == nil {
-		return nil
-	}
-	err := e.w.Close()
-	if cerr := e.f.Close(); err == nil {
-		err = cerr
-	}
-	if err != nil {
-		return outError(e.path, err)
-	}
-	return nil
-}
 
 // conclude writes the result and turns it into an exit code. runErr is what
 // went wrong beside it.

@@ -41,7 +41,7 @@ func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, err
 	if err != nil {
 		return nil, err
 	}
-	r := &loadRun{app: o.app, name: profile.Name, profile: profile, promise: promise, seed: int64(o.seed.resolve(o.app) & math.MaxInt64), threads: o.sender.threads, dropAfter: o.sender.dropAfter}
+	r := &loadRun{app: o.app, name: profile.Name, profile: profile, promise: promise, seed: o.seed.resolve(o.app), threads: o.sender.threads, dropAfter: o.sender.dropAfter}
 	if r.attempts, err = limit.ParseCount(o.traffic.requests); err != nil {
 		return nil, usagef("--requests 1M", "--requests: %w", err)
 	}
@@ -55,12 +55,8 @@ func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, err
 	if r.spread, err = load.ParseSpread(o.sender.spread); err != nil {
 		return nil, usageError(err, "--spread round-robin")
 	}
-	for _, c := range *o.checks {
-		check, err := report.ParseCheck(c)
-		if err != nil {
-			return nil, usageError(err, "--check 'refused_share<5%'")
-		}
-		r.checks = append(r.checks, check)
+	if r.checks, err = parseChecks(*o.checks); err != nil {
+		return nil, err
 	}
 	if err := r.compile(o.app.now()); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime/debug"
@@ -37,7 +38,7 @@ type loadRun struct {
 	names     []string // of the targets, when they are not their hosts
 	start     time.Time
 	texts     report.Texts
-	tap       func(*report.Event)
+	events    io.Writer // --events, or nil
 	progress  *progress // nil shows none
 }
 
@@ -107,7 +108,14 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 		}
 		return nil, usageError(err, "weir load --help")
 	}
-	collector := report.NewCollector(report.Setup{Names: r.eventNames(), Promise: r.promise, Start: r.start, Tap: r.tap})
+	meta := report.Meta{Source: "load", Name: r.name, Seed: r.seed, Repeat: r.repeat}
+	setup := report.Setup{Names: r.eventNames(), Promise: r.promise, Start: r.start}
+	var saved *report.EventWriter
+	if r.events != nil {
+		saved = report.NewEventWriter(r.events, setup.Names, meta, r.start, r.promise)
+		setup.Tap = saved.Write
+	}
+	collector := report.NewCollector(setup)
 	engineConfig := load.Config{Plan: r.plan, Seed: r.seed, Clock: cfg.Clock, Targets: len(cfg.Targets), Spread: r.spread,
 		Limits: r.limits, MaxAttempts: r.attempts, DropAfter: r.dropAfter, Grace: cfg.Timeout}
 	for _, s := range senders {
@@ -132,10 +140,15 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 	if ctx.Err() == nil && ran >= int64(r.plan.Duration) {
 		ran = int64(r.plan.Duration)
 	}
-	result := collector.Finish(report.Meta{Source: "load", Name: r.name, Seed: r.seed, Repeat: r.repeat, Duration: ran,
-		Interrupted: ctx.Err() != nil, CPUSeconds: cpu - before, RSSMB: rss})
-	for _, c := range r.checks {
-		result.Checks = append(result.Checks, c.Eval(result))
+	meta.Duration, meta.Interrupted = ran, ctx.Err() != nil
+	meta.CPUSeconds, meta.RSSMB = cpu-before, rss
+	result := collector.Finish(meta)
+	result.AddChecks(r.checks)
+	if saved != nil {
+		if serr := saved.End(meta); serr != nil && err == nil {
+			_, lost := saved.Err()
+			err = reachError(fmt.Errorf("the events file is cut short, %d attempts are missing: %w", lost, serr), "free some space, or give --events on another disk")
+		}
 	}
 	return result, err
 }

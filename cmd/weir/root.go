@@ -10,6 +10,9 @@ import (
 // verbs are all that weir can do: one line here, one file beside this one.
 func verbs(a *app) []*cobra.Command {
 	return []*cobra.Command{
+		newDemoCmd(a),
+		newLoadCmd(a),
+		newReportCmd(a),
 		newProfilesCmd(a),
 		newServeCmd(a),
 		newVersionCmd(a),
@@ -30,8 +33,8 @@ promised.
 Exit codes: 0 every check held, 1 a check failed, 2 usage or configuration,
 3 target or file out of reach, 4 the sender could not keep its plan,
 5 internal error, 130 interrupted.`,
-		Example: `  weir version
-  weir completion bash`,
+		Example: `  weir demo
+  weir load http://127.0.0.1:8080/ --profile retry-storm --limit 10/s,burst=20`,
 		Args:              noSuchCommand,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors:     true,

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/url"
+	"runtime"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weir-cli/weir/gateway"
+	"github.com/weir-cli/weir/limit"
+	"github.com/weir-cli/weir/load"
+	"github.com/weir-cli/weir/load/httpdo"
+	"github.com/weir-cli/weir/profiles"
+	"github.com/weir-cli/weir/report"
+)
+
+func newDemoCmd(a *app) *cobra.Command {
+	var console *console
+	var seed *seed
+	cmd := &cobra.Command{
+		Use:   "demo",
+		Short: "Watch a storm and a herd meet a limiter, in half a minute, with nothing to set up",
+		Long: `Starts gateways and clients in this process, on loopback, and tells a story of
+four short runs: a retry storm against gateways that each count for themselves,
+the same storm against one shared bucket, and a herd of refused clients that
+come back together, without and with jitter. Every number is measured.`,
+		Example: `  weir demo
+  weir demo --seed 7 --no-color`,
+		Args: argNames(),
+		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, console, seed) },
+	}
+	seed = newSeed(cmd.Flags())
+	console = newConsole(cmd.Flags())
+	return cmd
+}
+
+// act is one run of the story.
+type act struct {
+	title    string
+	says     string // before the run
+	gateways int
+	design   gateway.Design
+	limit    string
+	latency  time.Duration
+	profile  profiles.Profile
+	tell     func(w io.Writer, r *report.Result)
+}
+
+const (
+	demoGateways = 20
+	stormLimit   = "10/s,burst=20"
+	herdLimit    = "100/s,burst=100"
+	herdClients  = 1000
+)
+
+func demoActs() []act {
+	storm := profiles.Profile{Name: "storm", Duration: 6 * time.Second, Populations: []profiles.Population{{
+		Name: "workers", Clients: 40, Keys: profiles.Keys{Kind: profiles.OneKey, Prefix: "k-"}, Behaviour: "storm",
+		Arrivals: profiles.Arrivals{Kind: profiles.Closed, Stagger: 100 * time.Millisecond}}}}
+	herd := func(behaviour string) profiles.Profile {
+		// Each caller has one call to make; the long pause keeps it at one.
+		return profiles.Profile{Name: "herd", Duration: 6 * time.Second, Populations: []profiles.Population{{
+			Name: "callers", Clients: herdClients, Keys: profiles.Keys{Kind: profiles.OneKey, Prefix: "k-"}, Behaviour: behaviour,
+			Arrivals: profiles.Arrivals{Kind: profiles.Closed, Think: time.Hour}}}}
+	}
+	return []act{
+		{title: "1. A storm, and gateways that count for themselves",
+			says:     fmt.Sprintf("One customer is promised %s. 40 workers of theirs retry at once when refused,\nspread over %d gateways that each keep their own bucket.", stormLimit, demoGateways),
+			gateways: demoGateways, design: gateway.Local, limit: stormLimit, latency: 100 * time.Millisecond, profile: storm, tell: tellStorm},
+		{title: "2. The same storm, and one shared bucket",
+			says:     fmt.Sprintf("The same workers, the same %d gateways, one bucket behind them.", demoGateways),
+			gateways: demoGateways, design: gateway.Central, limit: stormLimit, latency: 100 * time.Millisecond, profile: storm, tell: tellStorm},
+		{title: "3. A herd",
+			says:     fmt.Sprintf("%d callers arrive at once at a limit of %s. The refused are told to wait\na second, and all do exactly that.", herdClients, herdLimit),
+			gateways: 1, design: gateway.Central, limit: herdLimit, profile: herd("retry-after"), tell: tellHerd},
+		{title: "4. The same herd, with jitter",
+			says:     "Now each waits for somewhere between nothing and what it was told.",
+			gateways: 1, design: gateway.Central, limit: herdLimit, profile: herd("retry-after,spread"), tell: tellHerd},
+	}
+}
+
+func runDemo(ctx context.Context, a *app, c *console, s *seed) error {
+	seed := s.resolve(a)
+	style := newStyle(c.color(a))
+	var peaks []int64
+	return toStdout(a, func(w io.Writer) error {
+		for _, act := range demoActs() {
+			fmt.Fprintf(w, "%s\n%s\n\n", style.bold(act.title), act.says)
+			r, err := act.play(ctx, a, c, seed)
+			if err != nil {
+				return err
+			}
+			if r.Interrupted {
+				return errInterrupted
+			}
+			act.tell(w, r)
+			fmt.Fprintln(w)
+			peaks = append(peaks, r.Herd.Peak10ms)
+		}
+		last := len(peaks) - 1
+		fmt.Fprintf(w, "%s Jitter took the peak from %s to %s returns in 10 ms, and let the same calls through.\n\n",
+			style.bold("So:"), thousands(peaks[last-1]), thousands(peaks[last]))
+		fmt.Fprintf(w, "Try it on a limiter of your own:\n  weir load http://127.0.0.1:8080/ --profile retry-storm --limit %s\n", stormLimit)
+		return nil
+	})
+}
+
+// play starts the act's gateways and sends its traffic at them.
+func (p *act) play(ctx context.Context, a *app, c *console, seed int64) (*report.Result, error) {
+	spec, err := limit.ParseSpec(p.limit)
+	if err != nil {
+		return nil, err
+	}
+	fleet, err := gateway.New(gateway.Config{Gateways: p.gateways, Limit: spec, Design: p.design, Latency: p.latency})
+	if err != nil {
+		return nil, err
+	}
+	if err := fleet.Start(); err != nil {
+		return nil, reachError(err, "weir demo needs free ports on 127.0.0.1")
+	}
+	defer func() {
+		stop, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = fleet.Stop(stop)
+	}()
+	promise := promiseOf(spec)
+	r := &loadRun{app: a, name: p.profile.Name, profile: &p.profile, promise: &promise, seed: seed, threads: 1,
+		limits: load.Limits{MaxWait: time.Minute}, attempts: 1_000_000, dropAfter: time.Second}
+	if err := r.compile(a.now()); err != nil {
+		return nil, err
+	}
+	r.http = httpdo.Config{Method: "GET", KeyHeader: "X-API-Key", Connections: min(p.profile.Populations[0].Clients, 200), Timeout: 5 * time.Second}
+	r.http.Refused.Status, _ = httpdo.ParseStatusSet("429")
+	for i, s := range fleet.URLs() {
+		u, err := url.Parse(s)
+		if err != nil {
+			return nil, err
+		}
+		r.http.Targets = append(r.http.Targets, u)
+		r.names = append(r.names, fmt.Sprintf("g%d", i+1))
+	}
+	if c.progress(a) {
+		r.progress = newProgress(a)
+	}
+	runtime.GC() // the last act's leftovers are not this one's
+	return r.do(ctx)
+}
+
+func tellStorm(w io.Writer, r *report.Result) {
+	t, b := r.Totals, r.Bound
+	fmt.Fprintf(w, "   offered   %8s   %s a second\n", thousands(t.Offered), thousands(int64(float64(t.Offered)/r.DurationS)))
+	fmt.Fprintf(w, "   admitted  %8s   the promise allows %s in %.0f s\n", thousands(t.Admitted), thousands(int64(b.Allows)), r.DurationS)
+	if r.Verdict == report.Broken {
+		fmt.Fprintf(w, "   BROKEN, %.1f times over.", b.Ratio)
+	} else {
+		fmt.Fprintf(w, "   It held: at its worst %.1f below the bound.", -b.WorstExcess)
+	}
+	for _, f := range r.Findings {
+		if f.ID == "local-counters" {
+			fmt.Fprintf(w, " This is what %v separate buckets do: every gateway grants the whole limit.", f.Evidence["n"])
+		}
+	}
+	fmt.Fprintln(w)
+}
+
+func tellHerd(w io.Writer, r *report.Result) {
+	h := r.Herd
+	fmt.Fprintf(w, "   returns   %8s\n", thousands(h.Retries))
+	fmt.Fprintf(w, "   peak      %8s in 10 ms, %.0f times the mean\n", thousands(h.Peak10ms), h.OverMean)
+	fmt.Fprintf(w, "   admitted  %8s of %s calls in %.0f s\n", thousands(r.Totals.Admitted), thousands(herdClients), r.DurationS)
+	fmt.Fprintf(w, "   returns due around the peak, 10 ms each:\n   %s\n", sparkline(h.Around))
+}
