@@ -110,7 +110,7 @@ func (s sine) at(i uint64) int64 {
 	lo := max(0, hi-s.amplitude*s.period/(math.Pi*s.rate))
 	t := (lo + hi) / 2
 	bend := s.amplitude * math.Pi / s.period // half the most that the rate's slope can be
-	for range 100 { // halving alone takes 60; late in a long run t has fewer bits
+	for range 100 {                          // halving alone takes 60; late in a long run t has fewer bits
 		if hi-lo < 1e-10 {
 			break
 		}
