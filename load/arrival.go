@@ -96,9 +96,11 @@ func nanos(s float64) int64 {
 // rate*t + amplitude*period/2π*(1-cos(2πt/period)). Amplitude is at most rate.
 type sine struct{ rate, amplitude, period float64 }
 
-func (s sine) integral(t float64) float64 {
+// both is the integral up to t and the rate at t.
+func (s sine) both(t float64) (calls, rate float64) {
 	_, turn := math.Modf(t / s.period)
-	return s.rate*t + s.amplitude*s.period/(2*math.Pi)*(1-math.Cos(2*math.Pi*turn))
+	sin, cos := math.Sincos(2 * math.Pi * turn)
+	return s.rate*t + s.amplitude*s.period/(2*math.Pi)*(1-cos), s.rate + s.amplitude*sin
 }
 
 func (s sine) at(i uint64) int64 {
@@ -107,27 +109,26 @@ func (s sine) at(i uint64) int64 {
 	hi := n / s.rate
 	lo := max(0, hi-s.amplitude*s.period/(math.Pi*s.rate))
 	t := (lo + hi) / 2
-	for range 60 {
-		over := s.integral(t) - n
-		if over > 0 {
+	bend := s.amplitude * math.Pi / s.period // half the most that the rate's slope can be
+	for range 100 {                          // halving alone takes 60; late in a long run t has fewer bits
+		if hi-lo < 1e-10 {
+			break
+		}
+		calls, rate := s.both(t)
+		if calls > n {
 			hi = t
 		} else {
 			lo = t
 		}
-		if hi-lo < 1e-10 {
+		step := (n - calls) / rate // Newton, where it stays inside the bracket
+		if next := t + step; !(next > lo && next < hi) {
+			t = (lo + hi) / 2
+			continue
+		}
+		t += step
+		if bend*step*step < 1e-10*rate { // what the next step could still change
 			break
 		}
-		_, turn := math.Modf(t / s.period)
-		slope := s.rate + s.amplitude*math.Sin(2*math.Pi*turn)
-		next := t - over/slope // Newton, where it stays inside the bracket
-		if !(next > lo && next < hi) {
-			next = (lo + hi) / 2
-		}
-		if math.Abs(next-t) < 1e-11 {
-			t = next
-			break
-		}
-		t = next
 	}
 	return nanos(t)
 }

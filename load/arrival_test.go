@@ -191,3 +191,37 @@ func TestNoDriftInALongRun(t *testing.T) {
 		}
 	}
 }
+
+func TestSineLateInALongRun(t *testing.T) {
+	s := sine{rate: 1000, amplitude: 1000, period: 3}
+	last := int64(0)
+	for i := uint64(2_592_000_000) - 20_000; i < 2_592_000_000; i++ { // 30 days
+		due := s.at(i)
+		if calls, _ := s.both(float64(due) / 1e9); math.Abs(calls-float64(i)) > 1e-3 || due < last-1000 {
+			t.Fatalf("call %d is due at %d, where the integral is %f", i, due, calls)
+		}
+		last = due
+	}
+}
+
+func FuzzTrace(f *testing.F) {
+	for _, seed := range []string{"0\n1\n", "seconds,key,cost\n0.5,a,2\n", "# x\n\n1e3,,7", "2\n1", "\xef\xbb\xbf0,k\r\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rows, err := parseTrace("t.csv", data)
+		if err != nil {
+			if e, ok := err.(*FileError); !ok || e.Msg == "" || rows != nil && e.Line == 0 {
+				t.Fatalf("%T %v", err, err)
+			}
+			return
+		}
+		last := int64(0)
+		for _, r := range rows {
+			if r.due < last || len(r.key) > maxKeyName || r.cost > maxCost {
+				t.Fatalf("%+v after %d", r, last)
+			}
+			last = r.due
+		}
+	})
+}

@@ -64,7 +64,7 @@ type Population struct {
 	// Clients is the most there can be.
 	NewCallers  bool
 	Open        bool   // calls come by the schedule, not by Think after the last
-	Behaviour   string // as in ParseBehaviour
+	Behaviour   string // canonical, as ParseBehaviour reads it
 	MaxAttempts int    // of one call; 0 leaves it to the behaviour
 	Keys        profiles.Keys
 	Arrivals    profiles.Arrivals

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -40,14 +41,14 @@ func (c *compiler) arrivals(i int, p *profiles.Population) error {
 		}
 	}
 	c.plan.Clients = uint32(first + held)
-	behaviour := p.Behaviour
-	if behaviour == "" {
-		behaviour = profiles.DefaultBehaviour
+	behaviour, err := ParseBehaviour(cmp.Or(p.Behaviour, profiles.DefaultBehaviour))
+	if err != nil {
+		return err
 	}
 	c.plan.Populations = append(c.plan.Populations, Population{
 		Name: p.Name, First: uint32(first), Clients: uint32(held),
 		NewCallers: open && p.Clients == 0, Open: open,
-		Behaviour: behaviour, MaxAttempts: p.MaxAttempts,
+		Behaviour: behaviour.String(), MaxAttempts: p.MaxAttempts,
 		Keys: p.Keys, Arrivals: p.Arrivals,
 	})
 	c.plan.rules = append(c.plan.rules, ru)
@@ -102,7 +103,8 @@ func (c *compiler) process(i int, p *profiles.Population, ru *popRule) (most uin
 		ru.steady, most = p, uint64(p.total())+2
 	case profiles.Sine:
 		s := sine{a.Rate, a.Amplitude, a.Period.Seconds()}
-		ru.steady, most = s, uint64(s.integral(run))+2
+		calls, _ := s.both(run)
+		ru.steady, most = s, uint64(calls)+2
 	case profiles.Edge:
 		e := edges{first: c.firstEdge(a, int64(a.Spread)), period: int64(a.Period), spread: int64(a.Spread), count: uint64(a.Count)}
 		if e.first > c.run {
