@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"time"
@@ -151,7 +152,8 @@ func (c *Collector) verdict(k *keyStat, id uint32, tested bool, end int64) (stri
 	if c.judge.kind == noPromise {
 		return NotJudged, nil
 	}
-	b := &Bound{Promise: c.setup.Promise.Text, KeysJudged: int64(c.nKeys), KeysBroken: int64(c.broken), Tested: tested}
+	b := &Bound{Promise: c.setup.Promise.Text, KeysJudged: int64(c.nKeys), KeysBroken: int64(c.broken),
+		Tested: tested, OverS: seconds(end)}
 	if c.keysOver && b.KeysJudged > 0 {
 		b.KeysJudged-- // the shared row is not judged
 	}
@@ -189,21 +191,31 @@ func (c *Collector) keyRows(m Meta, end int64, notes *[]string) []KeyRow {
 		id uint32
 		k  *keyStat
 	}
-	var all []ranked
-	c.eachKey(func(i uint32, k *keyStat) { all = append(all, ranked{i, k}) })
-	sort.SliceStable(all, func(i, j int) bool { return c.ranks(all[i].k, all[j].k) })
-	rows := make([]KeyRow, 0, min(len(all), limit)+1)
+	// The worst so far, in order; a million keys are not worth sorting.
+	top := make([]ranked, 0, min(limit, c.nKeys)+1)
 	var other KeyRow
-	for i, a := range all {
-		if i < limit {
-			rows = append(rows, c.keyRow(a.id, a.k, end))
-			continue
-		}
-		other.add(a.k)
-		if x := c.excess(a.k); other.Keys == 1 || x > other.WorstExcess {
+	leave := func(k *keyStat) {
+		other.add(k)
+		if x := c.excess(k); other.Keys == 1 || x > other.WorstExcess {
 			other.WorstExcess = round(x, 3)
-			other.WorstInterval = Interval{seconds(a.k.bound.from), seconds(a.k.bound.to)}
+			other.WorstInterval = Interval{seconds(k.bound.from), seconds(k.bound.to)}
 		}
+	}
+	c.eachKey(func(i uint32, k *keyStat) {
+		if len(top) == limit {
+			if !c.ranks(k, top[limit-1].k) {
+				leave(k)
+				return
+			}
+			leave(top[limit-1].k)
+			top = top[:limit-1]
+		}
+		at := sort.Search(len(top), func(j int) bool { return c.ranks(k, top[j].k) })
+		top = slices.Insert(top, at, ranked{i, k})
+	})
+	rows := make([]KeyRow, 0, len(top)+1)
+	for _, a := range top {
+		rows = append(rows, c.keyRow(a.id, a.k, end))
 	}
 	if c.restKey.offered > 0 {
 		other.add(&c.restKey)

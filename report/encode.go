@@ -1,6 +1,7 @@
 package report
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"encoding/xml"
@@ -9,14 +10,41 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
-// WriteJSON writes the result document and a newline.
+// WriteJSON writes the result document and a newline. Characters that do not
+// print are escaped, so that it can be looked at in a terminal.
 func WriteJSON(w io.Writer, r *Result) error {
-	e := json.NewEncoder(w)
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
-	return e.Encode(r)
+	if err := e.Encode(r); err != nil {
+		return err
+	}
+	_, err := w.Write(escapeJSON(b.Bytes()))
+	return err
+}
+
+// escapeJSON escapes what does not print. In a JSON text such characters, other
+// than line ends and spaces, can only be inside strings.
+func escapeJSON(in []byte) []byte {
+	out := make([]byte, 0, len(in))
+	for i := 0; i < len(in); {
+		c, n := rune(in[i]), 1
+		if c >= utf8.RuneSelf {
+			c, n = utf8.DecodeRune(in[i:])
+		}
+		if c == '\n' || unicode.IsPrint(c) {
+			out = append(out, in[i:i+n]...)
+		} else {
+			out = appendEscaped(out, c)
+		}
+		i += n
+	}
+	return out
 }
 
 // WriteCSV writes one table in which the first column says what a row is

@@ -216,16 +216,21 @@ func appendJSON(b []byte, s string) []byte {
 			b = append(b, `\ufffd`...)
 		case unicode.IsPrint(r):
 			b = append(b, s[i:i+n]...)
-		case r > 0xffff:
-			r -= 0x10000
-			b = appendU(b, 0xd800+r>>10)
-			b = appendU(b, 0xdc00+r&0x3ff)
 		default:
-			b = appendU(b, r)
+			b = appendEscaped(b, r)
 		}
 		i += n
 	}
 	return append(b, '"')
+}
+
+// appendEscaped writes r as one \u escape or two.
+func appendEscaped(b []byte, r rune) []byte {
+	if r > 0xffff {
+		r -= 0x10000
+		return appendU(appendU(b, 0xd800+r>>10), 0xdc00+r&0x3ff)
+	}
+	return appendU(b, r)
 }
 
 func appendU(b []byte, r rune) []byte {

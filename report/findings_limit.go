@@ -36,8 +36,8 @@ func findLocal(e *evidence) *Finding {
 	}
 	if n := e.fullTargets(); n >= 2 {
 		return localFinding(e, n, "per-target", fmt.Sprintf(
-			"each of the %d targets let about a full limit through (%s of the %s that the promise allows in all)",
-			n, count(b.Admitted), amount(b.Allows)))
+			"each of the %d targets let about one full limit of %s through, %s in all",
+			n, amount(b.Allows), count(b.Admitted)))
 	}
 	n := e.multiple()
 	if n < 2 {

@@ -29,9 +29,9 @@ func headline(r *Result) string {
 	s := ""
 	switch {
 	case long && who == "":
-		s = fmt.Sprintf("%s, %s times what the promise allows (%s in %s s)", got, times(b.Ratio), amount(b.Allows), amount(r.DurationS))
+		s = fmt.Sprintf("%s, %s times what the promise allows (%s in %s s)", got, times(b.Ratio), amount(b.Allows), amount(b.OverS))
 	case long:
-		s = fmt.Sprintf("%s%s, %s times what it allows (%s in %s s)", got, who, times(b.Ratio), amount(b.Allows), amount(r.DurationS))
+		s = fmt.Sprintf("%s%s, %s times what it allows (%s in %s s)", got, who, times(b.Ratio), amount(b.Allows), amount(b.OverS))
 	default:
 		s = got + who
 		length := int64((b.WorstInterval.ToS - b.WorstInterval.FromS) * 1e9)
@@ -50,7 +50,7 @@ func heldLine(r *Result, got string) string {
 	case r.Totals.Admitted == 0:
 		s += "; nothing came through, so the promise was not put to the test"
 	case b.KeysJudged == 1:
-		s += fmt.Sprintf("; the promise allows %s in %s s. It held", amount(b.Allows), amount(r.DurationS))
+		s += fmt.Sprintf("; the promise allows %s in %s s. It held", amount(b.Allows), amount(b.OverS))
 	default:
 		s += fmt.Sprintf("; the promise of %s held on each", Clean(b.Promise))
 	}

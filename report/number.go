@@ -62,7 +62,14 @@ func span(ns int64) string {
 	case d >= time.Millisecond:
 		d = d.Round(10 * time.Microsecond)
 	}
-	return d.String()
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = s[:len(s)-2]
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = s[:len(s)-2]
+	}
+	return s
 }
 
 // ratio is a/b, and 0 when there is nothing to divide by.

@@ -62,7 +62,9 @@ type Totals struct {
 type Bound struct {
 	Promise string `json:"promise"`
 	Key     string `json:"key"`
-	// Admitted and Allows are over the whole run; Ratio is their quotient.
+	// Admitted and Allows are over the whole run, OverS seconds to the last
+	// answer; Ratio is their quotient.
+	OverS    float64 `json:"over_s"`
 	Admitted int64   `json:"admitted"`
 	Allows   float64 `json:"allows"`
 	Ratio    float64 `json:"ratio"`
