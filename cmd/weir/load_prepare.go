@@ -17,7 +17,6 @@ import (
 	"github.com/weir-cli/weir/load"
 	"github.com/weir-cli/weir/load/httpdo"
 	"github.com/weir-cli/weir/profiles"
-	"github.com/weir-cli/weir/report"
 )
 
 const (
@@ -61,7 +60,7 @@ func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, err
 	if err := r.compile(o.app.now()); err != nil {
 		return nil, err
 	}
-	if err := o.checkOwned(ctx, targets, r.plan.PeakRate()); err != nil {
+	if err := o.checkOwned(ctx, targets, peakRate(r.plan)); err != nil {
 		return nil, err
 	}
 	if r.http, err = o.httpConfig(targets); err != nil {

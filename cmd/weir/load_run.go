@@ -181,11 +181,14 @@ func (r *loadRun) watch(ctx context.Context, engine *load.Engine, c *report.Coll
 	}
 }
 
+// dryRunCalls is how many first calls a dry run lists in JSON.
+const dryRunCalls = 20
+
 // describe writes the plan in a form.
 func (r *loadRun) describe(format string) func(io.Writer) error {
 	return func(w io.Writer) error {
 		if format == "json" {
-			return r.plan.DescribeJSON(w)
+			return writeJSON(w, r.plan.Outline(dryRunCalls))
 		}
 		return r.plan.Describe(w)
 	}

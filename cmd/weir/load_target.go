@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weir-cli/weir/load"
 	"github.com/weir-cli/weir/load/httpdo"
 )
 
@@ -84,4 +85,28 @@ func isNear(ctx context.Context, t *url.URL) (bool, error) {
 // targetError says that a target could not be found.
 func targetError(err error) error {
 	return reachError(err, "check the host and port, or start one to try: weir serve --limit 10/s,burst=20")
+}
+
+// peakRate is the most requests a second that a plan sends by itself, or -1
+// when only the answers bound it.
+func peakRate(p *load.Plan) float64 {
+	o := p.Outline(0)
+	if o.PeakOf < o.Planned {
+		return -1
+	}
+	rate := float64(o.PeakPerSecond)
+	for i := range p.Populations {
+		pop := &p.Populations[i]
+		if strings.Contains(pop.Behaviour, "storm") {
+			return -1
+		}
+		if pop.Open {
+			continue
+		}
+		if pop.Arrivals.Think <= 0 {
+			return -1
+		}
+		rate += float64(pop.Clients) / pop.Arrivals.Think.Seconds()
+	}
+	return rate
 }

@@ -93,8 +93,8 @@ func parseChecks(exprs []string) ([]report.CheckExpr, error) {
 		if err != nil {
 			hint := "--check 'refused_share<5%'"
 			var ce *report.CheckError
-			if errors.As(err, &ce) && ce.Hint != "" {
-				hint = ce.Hint
+			if errors.As(err, &ce) && len(ce.Near) > 0 {
+				hint = fmt.Sprintf("--check '%s<5'", ce.Near[0])
 			}
 			return nil, usageError(err, hint)
 		}
