@@ -1,6 +1,9 @@
 package dialect
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 var benches = []struct {
 	name   string
@@ -9,6 +12,7 @@ var benches = []struct {
 	lines  []string
 }{
 	{"plain", 200, "ok", []string{"Server: nginx", dateLine, "Content-Type: text/plain", "Content-Length: 2", "Connection: keep-alive", "Cache-Control: no-store"}},
+	{"plain-json-4k", 200, `{"items":[` + strings.Repeat(`{"id":12345,"name":"some sample name"},`, 120) + `{}]}`, []string{"Server: nginx", dateLine, "Content-Type: application/json", "Content-Length: 4000", "Connection: keep-alive", "Cache-Control: no-store"}},
 	{"bare-429", 429, "", []string{"Server: nginx", dateLine, "Content-Type: text/plain", "Content-Length: 0", "Connection: keep-alive", "X-Request-Id: 1"}},
 	{"retry-after", 429, "", []string{"Server: nginx", dateLine, "Content-Length: 0", "Retry-After: 30"}},
 	{"retry-after-date", 429, "", []string{dateLine, "Content-Length: 0", "Retry-After: Sat, 14 Mar 2026 10:00:05 GMT"}},

@@ -106,15 +106,35 @@ func bodyCounts(resp *Response, seen uint32) bool {
 	}
 	switch s := resp.Status; {
 	case s >= 200 && s < 300:
-		// GraphQL and batch answers are 200 whatever happened inside.
-		b = b[:min(len(b), BodyMax)]
-		return (b[0] == '{' || b[0] == '[' || b[0] == ' ' || b[0] == '\n') &&
-			(bytes.Contains(b, []byte(`"errors"`)) || bytes.Contains(b, []byte(`"responses"`)))
+		return mayHoldErrors(b[:min(len(b), BodyMax)])
 	case s == 400, s == 403, s == 413, s == 429, s == 500, s == 503, s == 509, s == 529:
 		return true
 	default:
 		return s >= 400 && seen != 0
 	}
+}
+
+// mayHoldErrors finds GraphQL and batch answers, which are 200 whatever
+// happened inside. Going by the first key keeps other JSON cheap.
+func mayHoldErrors(b []byte) bool {
+	p := pairs{b: b}
+	p.space()
+	if p.i == len(b) || b[p.i] != '{' {
+		return false
+	}
+	p.i++
+	p.space()
+	for _, key := range [...]string{`"errors"`, `"responses"`} {
+		if bytes.HasPrefix(b[p.i:], []byte(key)) {
+			return true
+		}
+	}
+	for _, key := range [...]string{`"data"`, `"extensions"`} {
+		if bytes.HasPrefix(b[p.i:], []byte(key)) {
+			return bytes.Contains(b[p.i:], []byte(`"errors"`))
+		}
+	}
+	return false
 }
 
 func (r *reader) readBody(resp *Response) {

@@ -22,6 +22,7 @@ var wireSeeds = []struct{ head, body string }{
 	{"x-should-retry: false\ngrpc-retry-pushback-ms: -1\ngrpc-status: 8\nx-envoy-ratelimited: true", ""},
 	{"", `{"errors":[{"extensions":{"code":"THROTTLED"}}],"extensions":{"cost":{"requestedQueryCost":410,"throttleStatus":{"maximumAvailable":2e3,"currentlyAvailable":150,"restoreRate":0.001}}}}`},
 	{"", `{"error":{"details":[{"retryDelay":"12.500s"}],"message":"try again in 2.4s, limit: 0"}}`},
+	{"X-RateLimit-Limit-999999d: 5\nX-RateLimit-Remaining-5h: 0", ""}, {"", `{"data":null,"errors":[{"type":"RATE_LIMITED","retry_after":1e3}]}`},
 	{"", `<Error><Code>SlowDown</Code></Error>`}, {"", "local_rate_limited"}, {"", `{"a":"\`}, {"", `{"__type":"x#Throttling:y"}`},
 }
 

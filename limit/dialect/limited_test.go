@@ -73,6 +73,8 @@ func TestLimited(t *testing.T) {
 		{"shopify graphql, no rate", 200, nil, strings.Replace(shopify, "100.0", "0.0", 1), want{true, 0, none, 0, 0}},
 		{"shopify graphql, good", 200, nil, `{"data":{},"extensions":{"cost":{"requestedQueryCost":1,"throttleStatus":{"currentlyAvailable":1,"restoreRate":100.0}}}}`, want{false, 0, none, 0, 0}},
 		{"github graphql", 200, []string{"x-ratelimit-remaining: 0", "x-ratelimit-reset: 1773482460"}, `{"errors":[{"type":"RATE_LIMITED","message":"sample"}]}`, want{true, 0, 60 * sec, 0, 0}},
+		{"github graphql, data first", 200, nil, "\n{ \"data\": null, \"errors\": [{\"type\":\"RATE_LIMITED\"}]}", want{true, 0, none, 0, 0}},
+		{"other JSON with such a code", 200, nil, `{"log":[{"errors":1,"code":"THROTTLED"}]}`, want{false, 0, none, 0, 0}},
 		{"graphql, another error", 200, nil, `{"errors":[{"message":"no such field","extensions":{"code":"BAD_INPUT"},"retry_after":4}]}`, want{false, 0, none, 0, 0}},
 		{"graph batch", 200, nil, `{"responses":[{"id":"1","status":429,"headers":{"Retry-After":"10"}}]}`, want{true, 0, 10 * sec, 0, 0}},
 		{"slack is not here", 200, nil, `{"ok":false,"error":"ratelimited"}`, want{false, 0, none, 0, 0}},

@@ -319,11 +319,7 @@ func periodOf(b []byte) time.Duration {
 	case len(b) < 2:
 		return 0
 	case b[0] >= '1' && b[0] <= '9':
-		n := int64(0)
-		i := 0
-		for ; i < len(b) && i < 6 && b[i] >= '0' && b[i] <= '9'; i++ {
-			n = n*10 + int64(b[i]-'0')
-		}
+		n, i := scanNumber(b)
 		var u time.Duration
 		switch {
 		case fold(b[i:], "s"):
@@ -334,8 +330,10 @@ func periodOf(b []byte) time.Duration {
 			u = time.Hour
 		case fold(b[i:], "d"):
 			u = day
+		default:
+			return 0
 		}
-		return min(time.Duration(n)*u, MaxWait)
+		return n.times(u)
 	case fold(b, "second"), fold(b, "secondly"):
 		return time.Second
 	case fold(b, "minute"), fold(b, "minutely"):
