@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNotRecorded says that a result was asked of a fleet that keeps none.
-var ErrNotRecorded = errors.New("this fleet does not record, or was not started")
+var ErrNotRecorded = errors.New("this fleet judges by no promise, or was not started")
 
 // mergeUntilStopped keeps the recorder's log short.
 func (f *Fleet) mergeUntilStopped() {
@@ -28,7 +28,7 @@ func (f *Fleet) mergeUntilStopped() {
 }
 
 // Result judges what the fleet decided since its start or its last reset by
-// the limit that the whole fleet promises. It ends the recording, so it is
+// the config's promise. It ends the recording, so it is
 // asked for once, after [Fleet.Stop]. m's source, duration and notes are
 // filled in.
 //

@@ -48,7 +48,7 @@ func redactFlag(name, value string) string {
 		if !strings.HasPrefix(value, "@") {
 			return redacted
 		}
-	case "proxy":
+	case "proxy", "upstream":
 		if u, err := url.Parse(value); err == nil {
 			return redactURL(u)
 		}
