@@ -55,7 +55,7 @@ func (f *Fleet) Result(m report.Meta) (*report.Result, error) {
 		m.Notes = append(m.Notes, fmt.Sprintf("%d requests were answered 400 for their cost and are not counted", c.Invalid))
 	}
 	if c.UpstreamFailed > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests were answered 502 for want of an upstream", c.UpstreamFailed))
+		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests got no whole answer, because the upstream failed", c.UpstreamFailed))
 	}
 	if w := f.cfg.Wrong.String(); w != "" {
 		m.Notes = append(m.Notes, "wrong on purpose: "+w)
