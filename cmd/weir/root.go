@@ -30,8 +30,8 @@ promised.
 Exit codes: 0 every check held, 1 a check failed, 2 usage or configuration,
 3 target or file out of reach, 4 the sender could not keep its plan,
 5 internal error, 130 interrupted.`,
-		Example: `  weir version
-  weir completion bash`,
+		Example: `  weir serve --limit 10/s,burst=20 --gateways 20 --design local
+  weir profiles show retry-storm`,
 		Args:              noSuchCommand,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors:     true,
