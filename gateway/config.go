@@ -12,6 +12,7 @@ import (
 
 	"github.com/weir-cli/weir/limit"
 	"github.com/weir-cli/weir/limit/dialect"
+	"github.com/weir-cli/weir/report"
 )
 
 // Bounds of a Config.
@@ -60,8 +61,9 @@ type Config struct {
 
 	MaxKeys int   // keys counted by name; the rest are "other". 0 is 1,000,000
 	MaxBody int64 // bytes of a request body that are read. 0 is 1 MiB
-	// Record keeps what Result needs, which costs a little per request.
-	Record bool
+	// Judge is the promise that Result measures every key by, usually that of
+	// Limit. nil keeps no result, which saves a little per request.
+	Judge *report.Promise
 	// HashKeys shows keys as short hashes in counts and results.
 	HashKeys bool
 	// Reset enables POST /-/reset.

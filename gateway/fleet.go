@@ -107,8 +107,8 @@ func New(c Config) (*Fleet, error) {
 func (f *Fleet) newRun(urls []string) (*run, error) {
 	r := &run{started: f.now()}
 	number := func(string) uint32 { return 0 }
-	if f.cfg.Record && urls != nil {
-		r.recorder = newRecorder(len(urls), time.Unix(0, r.started), promiseOf(f.cfg.Limit), f.shown, urls)
+	if f.cfg.Judge != nil && urls != nil {
+		r.recorder = newRecorder(len(urls), time.Unix(0, r.started), f.cfg.Judge, f.shown, urls)
 		number = r.recorder.number
 	}
 	r.tally = newTally(len(f.gateways), f.cfg.MaxKeys, number)
@@ -177,7 +177,7 @@ func (f *Fleet) Start() error {
 	}
 	f.urls = urls
 	f.run.Store(r)
-	if f.cfg.Record {
+	if f.cfg.Judge != nil {
 		f.serving.Go(f.mergeUntilStopped)
 	}
 	for i, l := range listeners {

@@ -51,5 +51,14 @@ func (f *Fleet) newProxy() *httputil.ReverseProxy {
 
 func (g *gateway) forward(w http.ResponseWriter, r *http.Request, run *run, key string) {
 	book := func() { run.tally.upstreamFailed(g.n, key) }
+	defer func() {
+		// The proxy aborts when an answer breaks off, on either side.
+		if p := recover(); p != nil {
+			if r.Context().Err() == nil {
+				book()
+			}
+			panic(p)
+		}
+	}()
 	g.fleet.proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), failedKey{}, book)))
 }

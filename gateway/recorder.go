@@ -34,11 +34,11 @@ type lane struct {
 // unnamedKey counts in the report's shared row: beyond every table of keys.
 const unnamedKey = math.MaxUint32
 
-func newRecorder(gateways int, start time.Time, promise report.Promise, shown func(string) string, urls []string) *recorder {
+func newRecorder(gateways int, start time.Time, promise *report.Promise, shown func(string) string, urls []string) *recorder {
 	r := &recorder{lanes: make([]lane, gateways)}
 	r.collector = report.NewCollector(report.Setup{
 		Start:   start,
-		Promise: &promise,
+		Promise: promise,
 		Names: report.Names{
 			Key: func(i uint32) string {
 				r.mu.Lock()
@@ -107,21 +107,4 @@ func (r *recorder) finish(m report.Meta) *report.Result {
 		l.mu.Unlock()
 	}
 	return r.collector.Finish(m)
-}
-
-// promiseOf is a limit as the bound check reads it. What a queue admits at
-// once is its places and the one call that need not wait.
-func promiseOf(s limit.Spec) report.Promise {
-	p := report.Promise{Text: s.String()}
-	switch s.Algorithm {
-	case limit.FixedWindow, limit.SlidingLog, limit.SlidingCounter:
-		p.Limit, p.Window = s.Limit, int64(s.Window)
-	case limit.Concurrency:
-		p.Concurrent = s.Limit
-	case limit.LeakyQueue:
-		p.Units, p.Per, p.Burst = s.Rate.Units, int64(s.Rate.Per), s.Queue+1
-	default:
-		p.Units, p.Per, p.Burst = s.Rate.Units, int64(s.Rate.Per), s.Burst
-	}
-	return p
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // ErrNotRecorded says that a result was asked of a fleet that keeps none.
-var ErrNotRecorded = errors.New("this fleet does not record, or was not started")
+var ErrNotRecorded = errors.New("this fleet judges by no promise, or was not started")
 
 // mergeUntilStopped keeps the recorder's log short.
 func (f *Fleet) mergeUntilStopped() {
@@ -28,7 +28,7 @@ func (f *Fleet) mergeUntilStopped() {
 }
 
 // Result judges what the fleet decided since its start or its last reset by
-// the limit that the whole fleet promises. It ends the recording, so it is
+// the config's promise. It ends the recording, so it is
 // asked for once, after [Fleet.Stop]. m's source, duration and notes are
 // filled in.
 //
@@ -55,7 +55,7 @@ func (f *Fleet) Result(m report.Meta) (*report.Result, error) {
 		m.Notes = append(m.Notes, fmt.Sprintf("%d requests were answered 400 for their cost and are not counted", c.Invalid))
 	}
 	if c.UpstreamFailed > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests were answered 502 for want of an upstream", c.UpstreamFailed))
+		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests got no whole answer, because the upstream failed", c.UpstreamFailed))
 	}
 	if w := f.cfg.Wrong.String(); w != "" {
 		m.Notes = append(m.Notes, "wrong on purpose: "+w)

@@ -10,6 +10,10 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
+func bucket(text string, units int64, per time.Duration, burst int64) *report.Promise {
+	return &report.Promise{Text: text, Units: units, Per: int64(per), Burst: burst}
+}
+
 // judged stops a fleet and asks for its result.
 func judged(t *testing.T, f *Fleet) *report.Result {
 	t.Helper()
@@ -38,7 +42,7 @@ func judged(t *testing.T, f *Fleet) *report.Result {
 
 func TestResultJudgesTheDesign(t *testing.T) {
 	for design, want := range map[Design]string{Local: report.Broken, Central: report.Held, Sticky: report.Held, ExactShares: report.Held} {
-		f := started(t, Config{Gateways: 4, Limit: spec(t, "10/s,burst=40"), Design: design, Record: true})
+		f := started(t, Config{Gateways: 4, Limit: spec(t, "10/s,burst=40"), Design: design, Judge: bucket("10/s,burst=40", 10, time.Second, 40)})
 		storm(t, f, "k", 8, 50)
 		r := judged(t, f)
 		if r.Source != "serve" || r.Verdict != want || r.Bound.Promise != f.cfg.Limit.String() {
@@ -54,7 +58,7 @@ func TestResultJudgesTheDesign(t *testing.T) {
 }
 
 func TestResultOfAWrongFleet(t *testing.T) {
-	f := started(t, Config{Limit: spec(t, "1/h,burst=5"), Record: true, HashKeys: true,
+	f := started(t, Config{Limit: spec(t, "1/h,burst=5"), Judge: bucket("1/h,burst=5", 1, time.Hour, 5), HashKeys: true,
 		Wrong: Wrong{Race: 50 * time.Millisecond, NoRetryAfter: true, Status503: true}, Faults: Faults{Before: 0.2}})
 	storm(t, f, "secret", 16, 3)
 	r := judged(t, f)
@@ -77,7 +81,7 @@ func TestResultOfAWrongFleet(t *testing.T) {
 }
 
 func TestResultStartsAfreshAtAReset(t *testing.T) {
-	f := started(t, Config{Limit: spec(t, "1/h,burst=5"), Record: true})
+	f := started(t, Config{Limit: spec(t, "1/h,burst=5"), Judge: bucket("1/h,burst=5", 1, time.Hour, 5)})
 	storm(t, f, "a", 1, 3)
 	if err := f.Reset(); err != nil {
 		t.Fatal(err)

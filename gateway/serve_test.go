@@ -340,6 +340,24 @@ func TestUpstream(t *testing.T) {
 	}
 }
 
+func TestUpstreamThatBreaksOff(t *testing.T) {
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "100")
+		fmt.Fprint(w, "half")
+		http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	defer up.Close()
+	target, _ := url.Parse(up.URL)
+	f := started(t, Config{Limit: spec(t, "1/h,burst=2"), Upstream: target})
+	if got := storm(t, f, "k", 1, 2); got.failed != 2 {
+		t.Errorf("%v", got)
+	}
+	if c := f.Counts(0).Totals; c.Admitted != 2 || c.UpstreamFailed != 2 {
+		t.Errorf("books %+v", c)
+	}
+}
+
 func TestStopLetsRequestsFinish(t *testing.T) {
 	f := started(t, Config{Limit: spec(t, "1/h,burst=5"), Latency: 150 * time.Millisecond})
 	done := make(chan answers)

@@ -20,7 +20,8 @@ type Counts struct {
 	// CutAfterAdmitted is the part of CutAfter that had been admitted.
 	CutAfterAdmitted int64 `json:"cut_after_admitted"`
 	Invalid          int64 `json:"invalid"` // answered 400 for its cost
-	UpstreamFailed   int64 `json:"upstream_failed"`
+	// UpstreamFailed were admitted, and answered 502 or cut short.
+	UpstreamFailed int64 `json:"upstream_failed"`
 }
 
 func (c *Counts) add(o Counts) {

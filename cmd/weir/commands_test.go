@@ -3,6 +3,8 @@ package main
 import (
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -72,6 +74,40 @@ func TestEveryExampleParses(t *testing.T) {
 			}
 		}
 	})
+}
+
+// The same holds for the command lines of the pages, which are those that
+// stand in code blocks.
+func TestEveryDocumentedCommandParses(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, page := range append(pages, "../../README.md") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, block := range strings.Split(string(text), "\n```") {
+			if i%2 == 0 {
+				continue // between the code blocks
+			}
+			for line := range strings.Lines(strings.ReplaceAll(block, "\\\n", " ")) {
+				line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+				if !strings.HasPrefix(line, "weir ") {
+					continue
+				}
+				n++
+				if err := parseExample(line); err != nil {
+					t.Errorf("%s: %s: %v", page, line, err)
+				}
+			}
+		}
+	}
+	if n < 5 {
+		t.Errorf("found only %d command lines", n)
+	}
 }
 
 func TestWrongExamplesAreSeen(t *testing.T) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -113,10 +112,12 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs.StringVar(&o.portsFile, "ports-file", "", "write the gateways' addresses to this `FILE`, one a line, once they answer")
 	o.seed = newSeed(fs)
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "no addresses on stderr, only errors")
-	o.out = newOutput(fs, "text", "json")
+	o.out = newOutput(fs, "text", "json", "csv")
 	o.keyHeaderFlag = func() bool { return fs.Changed("key-header") }
 	o.refusalLatencyIsSame = func() bool { return !fs.Changed("refusal-latency") }
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, o, repeatLine(cmd)) }
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		return runServe(cmd.Context(), a, o, repeatLine(cmd))
+	}
 	return cmd
 }
 
@@ -134,7 +135,7 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 		Gateways: o.gateways, Listen: o.listen, AllowRemote: o.allowRemote, Unix: o.unix, TLS: o.tls,
 		Key: gateway.Key{Header: o.keyHeader, Constant: o.keyText}, Cost: o.cost,
 		Latency: o.latency, RefusalLatency: o.refusalLatency, Faults: o.faults,
-		Reset: o.allowReset, Record: true,
+		Reset: o.allowReset,
 	}
 	c.Faults.Seed = seed
 	if o.runFor < 0 {
@@ -152,8 +153,11 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 	if o.certOut != "" && (!o.tls.On || o.tls.CertFile != "") {
 		return c, usagef("weir serve --tls --cert-out "+o.certOut, "--cert-out writes the certificate that --tls makes, and none is made")
 	}
-	if c.Limit, err = limit.ParseSpec(o.limit); err != nil {
-		return c, serveError(err)
+	if c.Limit, c.Judge, err = parseLimit(o.limit); err != nil {
+		return c, err
+	}
+	if c.Judge == nil {
+		return c, usagef("weir serve --limit 10/s,burst=20", "--limit is empty")
 	}
 	if c.Design, err = gateway.ParseDesign(o.design); err != nil {
 		return c, serveError(err)
@@ -211,10 +215,11 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 		return internalError(err)
 	}
 	err = o.out.write(a, func(w io.Writer) error {
-		if o.out.format == "json" {
-			e := json.NewEncoder(w)
-			e.SetIndent("", "  ")
-			return e.Encode(res)
+		switch o.out.format {
+		case "json":
+			return report.WriteJSON(w, res)
+		case "csv":
+			return report.WriteCSV(w, res)
 		}
 		return writeServed(w, res, f.Counts(0))
 	})
@@ -277,16 +282,11 @@ func untilOver(ctx context.Context, f *gateway.Fleet, d time.Duration) (interrup
 
 // serveError types an error of setting the fleet up.
 func serveError(err error) error {
-	var spec *limit.SpecError
 	var config *gateway.ConfigError
+	var share *limit.SpecError // the limit is right, its part for a gateway is not
 	switch {
-	case errors.As(err, &spec):
-		hint := ""
-		// A hint may be for a part of the limit only.
-		if _, err := limit.ParseSpec(spec.Hint); err == nil {
-			hint = "weir serve --limit " + spec.Hint
-		}
-		return usageError(err, hint)
+	case errors.As(err, &share):
+		return usageError(err, "weir serve --design local")
 	case errors.As(err, &config):
 		return usageError(err, "")
 	case errors.Is(err, gateway.ErrRemote):

@@ -126,11 +126,3 @@ note: a note
 		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
 	}
 }
-
-func TestShellQuoted(t *testing.T) {
-	for in, want := range map[string]string{"": "''", "10/s,burst=20": "10/s,burst=20", "a b": "'a b'", "it's": `'it'\''s'`, "$(rm)": "'$(rm)'"} {
-		if got := shellQuoted(in); got != want {
-			t.Errorf("%q became %s, want %s", in, got, want)
-		}
-	}
-}

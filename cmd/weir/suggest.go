@@ -29,6 +29,9 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 // flagError gives a flag mistake its hint: the nearest flag there is, or the
 // command's help.
 func flagError(cmd *cobra.Command, err error) error {
+	if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
+		return noSuchCommand(cmd, args) // the flag is that of a misspelt verb
+	}
 	hint := cmd.CommandPath() + " --help"
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
