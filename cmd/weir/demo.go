@@ -133,7 +133,7 @@ func (p *act) play(ctx context.Context, a *app, c *console, seed int64) (*report
 	if err := r.compile(a.now()); err != nil {
 		return nil, err
 	}
-	r.http = httpdo.Config{Method: "GET", KeyHeader: "X-API-Key", Connections: min(p.profile.Populations[0].Clients, 200), Timeout: 5 * time.Second}
+	r.http = httpdo.Config{Method: "GET", KeyHeader: "X-API-Key", Connections: min(p.profile.Populations[0].Clients*p.gateways, 1000), Timeout: 5 * time.Second}
 	r.http.Refused.Status, _ = httpdo.ParseStatusSet("429")
 	for i, s := range fleet.URLs() {
 		u, err := url.Parse(s)

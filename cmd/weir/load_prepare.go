@@ -66,7 +66,7 @@ func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, err
 	if r.http, err = o.httpConfig(targets); err != nil {
 		return nil, err
 	}
-	if r.http.Connections, err = o.connections(r.plan); err != nil {
+	if r.http.Connections, err = o.connections(r.plan, len(targets)); err != nil {
 		return nil, err
 	}
 	if o.console.progress(o.app) {
@@ -193,7 +193,7 @@ func (f *senderFlags) tls() (*tls.Config, error) {
 
 // connections is the cap on open connections, checked against what the
 // system lets this process open before anything is sent.
-func (o *loadOptions) connections(p *load.Plan) (int, error) {
+func (o *loadOptions) connections(p *load.Plan, targets int) (int, error) {
 	s := &o.sender
 	clients := 0
 	open := false
@@ -211,7 +211,8 @@ func (o *loadOptions) connections(p *load.Plan) (int, error) {
 	case n == 0:
 		n = defaultConnections
 		if !open {
-			n = min(n, clients)
+			// Each client may want one to each target.
+			n = min(n, clients*targets)
 		}
 		if known {
 			n = min(n, max(int(min(handles, 1<<30))-spareHandles, 1))
