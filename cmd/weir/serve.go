@@ -115,9 +115,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	o.out = newOutput(fs, "text", "json", "csv")
 	o.keyHeaderFlag = func() bool { return fs.Changed("key-header") }
 	o.refusalLatencyIsSame = func() bool { return !fs.Changed("refusal-latency") }
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		return runServe(cmd.Context(), a, o, repeatLine(cmd))
-	}
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, o, repeatLine(cmd)) }
 	return cmd
 }
 
