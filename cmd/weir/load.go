@@ -57,7 +57,7 @@ type requestFlags struct {
 
 // senderFlags say how it is carried.
 type senderFlags struct {
-	connections int
+	connections string
 	mode        string
 	spread      string
 	threads     int
@@ -154,7 +154,7 @@ func (f *requestFlags) register(fs *pflag.FlagSet) {
 }
 
 func (f *senderFlags) register(fs *pflag.FlagSet) {
-	fs.IntVar(&f.connections, "connections", 0, "most open connections (default: one per client and URL, at most 4096)")
+	fs.StringVar(&f.connections, "connections", "", "how `MANY` connections may be open (default: one per client and URL, at most 4096)")
 	fs.Var(newChoice(&f.mode, "keep-alive", "new", "per-client"), "connection-mode", "share connections, open one per attempt, or one per client")
 	fs.Var(newChoice(&f.spread, "round-robin", "random", "sticky"), "spread", "which of several URLs an attempt goes to")
 	fs.IntVar(&f.threads, "threads", 1, "sender threads; one sends about 100,000 requests a second")

@@ -28,7 +28,7 @@ const (
 
 // prepare turns flags into a run that is ready to start.
 func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, error) {
-	targets, err := parseTargets(args)
+	targets, err := o.parseTargets(args)
 	if err != nil {
 		return nil, err
 	}
@@ -202,10 +202,15 @@ func (o *loadOptions) connections(p *load.Plan, targets int) (int, error) {
 		open = open || p.Populations[i].Open
 	}
 	handles, known := fileHandles()
-	n := s.connections
+	n := 0
+	if s.connections != "" {
+		given, err := limit.ParseCount(s.connections)
+		if err != nil || given < 1 || given > math.MaxInt32 {
+			return 0, usagef("--connections 100", "--connections %q is not a count of at least 1", s.connections)
+		}
+		n = int(given)
+	}
 	switch {
-	case n < 0:
-		return 0, usagef("--connections 100", "--connections %d is below 0", n)
 	case n == 0 && s.mode == "per-client":
 		n = clients
 	case n == 0:

@@ -15,10 +15,17 @@ import (
 // smallRate is what a stranger may be sent without a word: requests a second.
 const smallRate = 10
 
-// parseTargets reads the URLs of a run.
-func parseTargets(args []string) ([]*url.URL, error) {
+// parseTargets reads the URLs of a run. unix:PATH, as weir serve prints it,
+// is short for --unix PATH and a URL.
+func (o *loadOptions) parseTargets(args []string) ([]*url.URL, error) {
 	var out []*url.URL
 	for _, s := range args {
+		if path, ok := strings.CutPrefix(s, "unix:"); ok {
+			if len(args) > 1 || path == "" {
+				return nil, usagef("weir load unix:PATH", "a unix socket is a run's only target")
+			}
+			o.sender.unix, s = path, "http://localhost/"
+		}
 		full := s
 		if !strings.Contains(s, "://") {
 			full = "http://" + s

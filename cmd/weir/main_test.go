@@ -30,6 +30,7 @@ func TestScripts(t *testing.T) {
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits": exits,
+			"aim":   aim,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
@@ -49,6 +50,22 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	if code != args[0] {
 		ts.Fatalf("%s: exit %s, want %s", strings.Join(args[1:], " "), code, args[0])
 	}
+}
+
+// aim CODE PORTS ARGS... waits for the addresses in the file PORTS, which
+// weir serve writes, and runs weir ARGS with them at the end, as exits does.
+func aim(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 3 {
+		ts.Fatalf("usage: aim CODE PORTS ARGS...")
+	}
+	path := ts.MkAbs(args[1])
+	for range 200 {
+		if _, err := os.Stat(path); err == nil {
+			break
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	exits(ts, false, append([]string{args[0], "weir"}, append(args[2:], strings.Fields(ts.ReadFile(path))...)...))
 }
 
 // mainThatWaits is weir with one more verb, for signals: it says that it is
