@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -75,13 +76,14 @@ type rowCount struct {
 
 // judge is the promise in the forms the checks need.
 type judge struct {
-	kind    promiseKind
-	bucket  bucketRule
-	limit   int64
-	window  int64
-	offset  [2]int64 // run start and wall clock, for aligned windows
-	lengths []int64  // of max_in, ascending
-	short   int64    // of the window-edge check
+	kind     promiseKind
+	bucket   bucketRule
+	limit    int64
+	window   int64
+	offset   [2]int64 // run start and wall clock, for aligned windows
+	lengths  []int64  // of max_in, ascending
+	windowAt int      // of window in lengths
+	short    int64    // of the window-edge check
 	// tokenNs and fullNs: how long one unit, and everything, takes to return.
 	tokenNs, fullNs float64
 	tooLong         int64
@@ -116,6 +118,7 @@ func newJudge(p *Promise, start time.Time) judge {
 		j.short = min(2e9, p.Window/5)
 		j.addLength(p.Window)
 		j.addLength(j.short)
+		j.windowAt = slices.Index(j.lengths, p.Window)
 		if !start.IsZero() {
 			j.offset[1] = start.UnixNano() % p.Window
 		}
@@ -328,10 +331,11 @@ func (c *Collector) admitted(e *Event, k *keyStat) {
 	case bucketPromise:
 		was := k.bound.cost > 0 && k.bound.worst.positive()
 		if k.bound.add(&c.judge.bucket, e.Sent, first, n, c.horizon()) {
-			if !was && k.bound.worst.positive() {
+			broke := !was && k.bound.worst.positive()
+			if broke {
 				c.broken++
 			}
-			c.rank(e.Key, k)
+			c.rank(e.Key, k, broke)
 		}
 	default:
 		k.bound.first = max(k.bound.first, first)
@@ -350,9 +354,10 @@ func (c *Collector) admitted(e *Event, k *keyStat) {
 	}
 }
 
-// rank offers a key whose excess grew to the list of the worst.
-func (c *Collector) rank(i uint32, k *keyStat) {
-	if k.flags&inWorst == 0 && (c.worst.n < topMax || k.bound.worst.positive()) {
+// rank offers a key whose excess grew to the list of the worst: while the list
+// has room, when the key breaks its promise, and now and then after that.
+func (c *Collector) rank(i uint32, k *keyStat, broke bool) {
+	if k.flags&inWorst == 0 && (broke || c.worst.n < topMax || k.admitted&31 == 0) {
 		c.worst.offer(c, i, k, worseKey)
 	}
 }
@@ -368,18 +373,20 @@ func worseKey(a, b *keyStat) bool {
 // windowWorst copies a window promise's worst interval to where a bucket's is
 // kept, so that everything after this knows one form.
 func (c *Collector) windowWorst(i uint32, k *keyStat) {
-	for j := range k.log.wins {
-		w := &k.log.wins[j]
-		if w.length != c.judge.window || w.best <= k.bound.cost {
-			continue
-		}
-		if w.best > c.judge.limit && k.bound.cost <= c.judge.limit {
-			c.broken++
-		}
-		k.bound.cost, k.bound.from, k.bound.to = w.best, w.from, w.to
-		k.bound.worst = wideOf(w.best - c.judge.limit)
-		c.rank(i, k)
+	w := &k.log.wins[0]
+	if len(k.log.wins) > 1 {
+		w = &k.log.wins[c.judge.windowAt]
 	}
+	if w.best <= k.bound.cost {
+		return
+	}
+	broke := w.best > c.judge.limit && k.bound.cost <= c.judge.limit
+	if broke {
+		c.broken++
+	}
+	k.bound.cost, k.bound.from, k.bound.to = w.best, w.from, w.to
+	k.bound.worst = wideOf(w.best - c.judge.limit)
+	c.rank(i, k, broke)
 }
 
 // horizon is how long after its sending an admission may still turn up; 0

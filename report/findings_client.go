@@ -13,7 +13,7 @@ import (
 // mean.
 const (
 	herdPeak     = 50
-	herdOverMean = 10
+	herdOverMean = 20
 )
 
 func findHerd(e *evidence) *Finding {

@@ -60,31 +60,18 @@ func newWindowLog(lengths []int64) *windowLog {
 
 // add takes one admission in order of first. room is how many admissions all
 // logs together may still hold; it is lowered when the ring grows.
+//
+// Only a sum above the best so far is of interest, so a window lets go of what
+// has left it when its sum, which until then is an upper bound, passes best.
 func (l *windowLog) add(sent, first, cost int64, room *int64) {
 	if first < l.first {
 		first = l.first
 	}
 	l.first = first
-	mask := uint64(len(l.ring) - 1)
-	low := l.tail
-	for i := range l.wins {
-		w := &l.wins[i]
-		old := first - w.length
-		for w.head < l.tail && l.ring[w.head&mask].sent <= old {
-			w.sum -= l.ring[w.head&mask].cost
-			w.head++
-		}
-		for len(w.late) > 0 && w.late[0].sent <= old {
-			w.sum -= w.late[0].cost
-			heap.Pop(&w.late)
-		}
-		low = min(low, w.head)
-	}
-	l.head = low
 	if l.tail-l.head == uint64(len(l.ring)) {
-		l.grow(room)
-		mask = uint64(len(l.ring) - 1)
+		l.clear(room)
 	}
+	mask := uint64(len(l.ring) - 1)
 	p := l.tail
 	for p > l.head && l.ring[(p-1)&mask].sent > sent && l.tail-p < nearBack {
 		p--
@@ -99,21 +86,51 @@ func (l *windowLog) add(sent, first, cost int64, room *int64) {
 	}
 	for i := range l.wins {
 		w := &l.wins[i]
-		if sent <= first-w.length {
-			// Never inside an interval of this length.
-			if near {
-				w.head++
+		if near {
+			if p < w.head {
+				w.head++ // among what has left already
+				continue
 			}
-			continue
-		}
-		if !near {
+		} else {
+			if sent <= first-w.length {
+				continue
+			}
 			heap.Push(&w.late, admission{sent, cost})
 		}
-		w.sum += cost
-		if w.sum > w.best {
-			w.best, w.to = w.sum, first
-			w.from = w.oldest(l, mask)
+		if w.sum += cost; w.sum > w.best {
+			w.expire(l, mask)
+			if w.sum > w.best {
+				w.best, w.to = w.sum, first
+				w.from = w.oldest(l, mask)
+			}
 		}
+	}
+}
+
+// expire lets go of what was sent too early for an interval that ends now.
+func (w *window) expire(l *windowLog, mask uint64) {
+	old := l.first - w.length
+	for w.head < l.tail && l.ring[w.head&mask].sent <= old {
+		w.sum -= l.ring[w.head&mask].cost
+		w.head++
+	}
+	for len(w.late) > 0 && w.late[0].sent <= old {
+		w.sum -= w.late[0].cost
+		heap.Pop(&w.late)
+	}
+}
+
+// clear makes room in a full ring: of what no window needs, else by growing.
+func (l *windowLog) clear(room *int64) {
+	l.head = l.tail
+	for i := range l.wins {
+		w := &l.wins[i]
+		w.expire(l, uint64(len(l.ring)-1))
+		l.head = min(l.head, w.head)
+	}
+	// A ring that stays nearly full would be cleared at every other call.
+	if n := uint64(len(l.ring)); l.tail-l.head > n-n/4 || n == 0 {
+		l.grow(room)
 	}
 }
 
@@ -158,14 +175,12 @@ func (l *windowLog) grow(room *int64) {
 	for i := range l.wins {
 		w := &l.wins[i]
 		w.head, w.sum = l.head, 0
-		for w.head < l.tail && l.ring[w.head&mask].sent <= l.first-w.length {
-			w.head++
-		}
 		for p := w.head; p < l.tail; p++ {
 			w.sum += l.ring[p&mask].cost
 		}
 		for _, a := range w.late {
 			w.sum += a.cost
 		}
+		w.expire(l, mask)
 	}
 }
