@@ -99,6 +99,9 @@ func (f *trafficFlags) open() (*profiles.Profile, error) {
 		if over.Rate, err = profiles.ParseRate(f.rate); err != nil {
 			return nil, usagef("--rate 200/s", "--rate: %w", err)
 		}
+		if over.Rate <= 0 {
+			return nil, usagef("--rate 200/s", "--rate %s is not above 0", f.rate)
+		}
 	}
 	if f.thinkSet {
 		over.Think = &f.think
@@ -261,5 +264,11 @@ func profileError(err error) error {
 // startDelay leaves time to set a run up before its clock starts, so that
 // what is due first is not late.
 func startDelay(p *load.Plan) time.Duration {
-	return 100*time.Millisecond + time.Duration(min(p.Clients, 10_000_000))*time.Microsecond
+	clients := time.Duration(0)
+	for i := range p.Populations {
+		if pop := &p.Populations[i]; !pop.NewCallers {
+			clients += time.Duration(pop.Clients)
+		}
+	}
+	return 100*time.Millisecond + clients*time.Microsecond
 }
