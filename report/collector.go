@@ -99,7 +99,7 @@ const (
 )
 
 // baseLengths are the intervals whose exact maxima are kept.
-var baseLengths = []int64{1e9, 5e9, 10e9, 60e9}
+var baseLengths = []int64{1e9, 10e9, 60e9}
 
 func newJudge(p *Promise, start time.Time) judge {
 	j := judge{lengths: append([]int64(nil), baseLengths...)}
