@@ -48,22 +48,21 @@ type Collector struct {
 	due, sent [3]Hist // admitted, refused, failed
 	late      Hist
 
-	judge    judge
-	pend     [256]pending
-	nPend    int
-	sole     uint64 // obedient retries refused though nobody was admitted since
-	kept     uint64 // obedient retries admitted, while their key had none waiting
-	stretch  stretches
-	flight   int64 // longest First-Sent of an admission
-	end      int64 // newest Done
-	lowest   int64 // earliest Sent
-	any      bool
-	tracked  int
-	logRoom  int64
-	busiest  topKeys
-	worst    topKeys
-	broken   int // keys whose promise is broken
-	windowed bool
+	judge   judge
+	pend    [256]pending
+	nPend   int
+	sole    uint64 // obedient retries refused though nobody was admitted since
+	kept    uint64 // obedient retries admitted, while their key had none waiting
+	stretch stretches
+	flight  int64 // longest First-Sent of an admission
+	end     int64 // newest Done
+	lowest  int64 // earliest Sent
+	any     bool
+	tracked int
+	logRoom int64
+	busiest topKeys
+	worst   topKeys
+	broken  int // keys whose promise is broken
 
 	keysOver, clientsOver, trackedOver bool
 }
