@@ -66,7 +66,7 @@ func (c *Collector) Finish(m Meta) *Result {
 	if r.Bound != nil {
 		r.Checks = append(r.Checks, boundCheck(r))
 	}
-	r.Findings = findings(c.evidence(r, worst, id, end))
+	r.Findings = findings(c.evidence(r, worst))
 	r.Notes = append(r.Notes, c.notes()...)
 	return r
 }

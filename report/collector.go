@@ -48,22 +48,21 @@ type Collector struct {
 	due, sent [3]Hist // admitted, refused, failed
 	late      Hist
 
-	judge    judge
-	pend     [256]pending
-	nPend    int
-	sole     uint64 // obedient retries refused though nobody was admitted since
-	kept     uint64 // obedient retries admitted, while their key had none waiting
-	stretch  stretches
-	flight   int64 // longest First-Sent of an admission
-	end      int64 // newest Done
-	lowest   int64 // earliest Sent
-	any      bool
-	tracked  int
-	logRoom  int64
-	busiest  topKeys
-	worst    topKeys
-	broken   int // keys whose promise is broken
-	windowed bool
+	judge   judge
+	pend    [256]pending
+	nPend   int
+	sole    uint64 // obedient retries refused though nobody was admitted since
+	kept    uint64 // obedient retries admitted, while their key had none waiting
+	stretch stretches
+	flight  int64 // longest First-Sent of an admission
+	end     int64 // newest Done
+	lowest  int64 // earliest Sent
+	any     bool
+	tracked int
+	logRoom int64
+	busiest topKeys
+	worst   topKeys
+	broken  int // keys whose promise is broken
 
 	keysOver, clientsOver, trackedOver bool
 }
@@ -99,7 +98,7 @@ const (
 )
 
 // baseLengths are the intervals whose exact maxima are kept.
-var baseLengths = []int64{1e9, 5e9, 10e9, 60e9}
+var baseLengths = []int64{1e9, 10e9, 60e9}
 
 func newJudge(p *Promise, start time.Time) judge {
 	j := judge{lengths: append([]int64(nil), baseLengths...)}

@@ -7,7 +7,6 @@ import "math"
 type evidence struct {
 	r     *Result
 	judge *judge
-	end   int64 // ns
 
 	// Of the worst key.
 	points  []point // most admitted in intervals of some lengths, ascending
@@ -43,8 +42,8 @@ type point struct{ t, n int64 }
 // underShare is the part of the promise below which a key counts as short.
 const underShare = 0.9
 
-func (c *Collector) evidence(r *Result, k *keyStat, id uint32, end int64) *evidence {
-	e := &evidence{r: r, judge: &c.judge, end: end, targets: c.targets, single: c.nKeys == 1,
+func (c *Collector) evidence(r *Result, k *keyStat) *evidence {
+	e := &evidence{r: r, judge: &c.judge, targets: c.targets, single: c.nKeys == 1,
 		knocking: int64(c.stretch.knocking), paused: int64(c.stretch.paused),
 		stretchRefused: int64(c.stretch.refusals),
 		tooLong:        int64(c.hints.tooLong), hintLongest: c.hints.longest,

@@ -10,7 +10,7 @@ import "math/bits"
 //
 // The zero value is empty. Not safe for concurrent use.
 type Hist struct {
-	counts [histBuckets]uint32
+	counts [histBuckets]uint64
 	n      uint64
 	sum    float64 // ns; a float is safe, it only feeds the mean
 	max    int64
@@ -113,7 +113,7 @@ func (h *Hist) quantiles(qs []float64, out []int64) {
 		if h.counts[i] == 0 {
 			continue
 		}
-		seen += uint64(h.counts[i])
+		seen += h.counts[i]
 		for next < len(qs) {
 			rank := uint64(qs[next] * float64(h.n))
 			if float64(rank) < qs[next]*float64(h.n) || rank == 0 {

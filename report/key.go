@@ -1,9 +1,9 @@
 package report
 
-// keyStat is what is kept about every key, about 160 bytes: a million of them
+// keyStat is what is kept about every key, about 180 bytes: a million of them
 // fit. What costs more lives behind log and exists for a bounded set.
 type keyStat struct {
-	offered, admitted, refused, failed uint32
+	offered, admitted, refused, failed uint64
 	cost                               int64 // units admitted
 
 	bound boundState
