@@ -44,6 +44,9 @@ func amount(v float64) string {
 		}
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}
+	if math.Abs(v) < 0.1 {
+		return strconv.FormatFloat(v, 'g', 2, 64) // not "-0.0"
+	}
 	return strconv.FormatFloat(v, 'f', 1, 64)
 }
 
