@@ -1,7 +1,6 @@
 package main
 
 import (
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -183,9 +182,9 @@ func runLoad(cmd *cobra.Command, o *loadOptions, urls []string) error {
 		return err
 	}
 	if o.events != "" {
-		f, err := os.Create(o.events)
+		f, err := createEvents(o.events)
 		if err != nil {
-			return outError(o.events, err)
+			return err
 		}
 		defer f.Close()
 		r.events = f

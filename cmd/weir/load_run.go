@@ -146,8 +146,7 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 	result.AddChecks(r.checks)
 	if saved != nil {
 		if serr := saved.End(meta); serr != nil && err == nil {
-			_, lost := saved.Err()
-			err = reachError(fmt.Errorf("the events file is cut short, %d attempts are missing: %w", lost, serr), "free some space, or give --events on another disk")
+			err = reachError(fmt.Errorf("the events file is cut short: %w", serr), "free some space, or give --events on another disk")
 		}
 	}
 	return result, err

@@ -35,7 +35,7 @@ func (l *eventLoop) recvStamped(c *conn, b []byte) (int, int64, unix.Errno) {
 	if errno != 0 {
 		return 0, 0, errno
 	}
-	if msg.Controllen >= unix.SizeofCmsghdr+uint64(unsafe.Sizeof(unix.Timespec{})) {
+	if int(msg.Controllen) >= unix.SizeofCmsghdr+int(unsafe.Sizeof(unix.Timespec{})) {
 		h := (*unix.Cmsghdr)(unsafe.Pointer(&l.control[0]))
 		if h.Level == unix.SOL_SOCKET && h.Type == unix.SO_TIMESTAMPNS {
 			ts := (*unix.Timespec)(unsafe.Pointer(&l.control[unix.SizeofCmsghdr]))
