@@ -58,7 +58,7 @@ func install(dir string) (tools, error) {
 func (t tools) closed(url string, c, seconds int) []command {
 	n, d := strconv.Itoa(c), strconv.Itoa(seconds)
 	list := []command{{name: "weir", args: []string{t.weir, "load", url, "--profile", "retry-storm", "--clients", n, "--connections", n,
-		"--duration", d + "s", "--requests", "100M", "--keys", "1", "--limit", "1G/s,burst=1G", "--quiet", "--json"}, note: weirNote}}
+		"--duration", d + "s", "--requests", "100M", "--keys", "1", "--limit", "1000M/s,burst=1000M", "--quiet", "--json"}, note: weirNote}}
 	list = appendTool(list, "wrk", t.wrk, "-t1", "-c"+n, "-d"+d+"s", "--latency", url)
 	list = appendTool(list, "bombardier", t.bombardier, "-c", n, "-d", d+"s", "-l", "-o", "json", "-p", "r", url)
 	return appendTool(list, "vegeta", "/bin/sh", "-c", fmt.Sprintf("echo GET %s | %s attack -rate 0 -workers %s -max-workers %s -connections %s -duration %ss | %s report -type json",
