@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -79,7 +78,7 @@ func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, err
 func (f *trafficFlags) open() (*profiles.Profile, error) {
 	p, err := profiles.Open(f.profile)
 	if err != nil {
-		return nil, profileError(err)
+		return nil, inputError(err)
 	}
 	over := profiles.Override{Duration: f.duration, KeyPrefix: f.keyPrefix, KeyFile: f.keysFile, Behaviour: f.behaviour}
 	for _, c := range []struct {
@@ -116,7 +115,7 @@ func (f *trafficFlags) open() (*profiles.Profile, error) {
 	}
 	p, err = p.Override(over)
 	if err != nil {
-		return nil, profileError(err)
+		return nil, inputError(err)
 	}
 	return p, nil
 }
@@ -243,22 +242,6 @@ func (o *loadOptions) connections(p *load.Plan, targets int) (int, error) {
 // describe prints the plan of a dry run.
 func (o *loadOptions) describe(r *loadRun) error {
 	return o.out.write(o.app, r.describe(o.out.format))
-}
-
-func profileError(err error) error {
-	var pe *profiles.Error
-	if errors.As(err, &pe) {
-		hint := pe.Hint
-		if hint == "" {
-			hint = "weir profiles list"
-		}
-		return usageError(err, hint)
-	}
-	var path *os.PathError
-	if errors.As(err, &path) {
-		return reachError(err, "weir profiles list")
-	}
-	return usageError(err, "weir profiles list")
 }
 
 // startDelay leaves time to set a run up before its clock starts, so that

@@ -47,26 +47,14 @@ func (r *loadRun) compile(now time.Time) error {
 	opt := load.Options{Seed: r.seed, ReadFile: os.ReadFile}
 	plan, err := load.Compile(r.profile, opt)
 	if err != nil {
-		return planError(err)
+		return inputError(err)
 	}
 	r.start = now.Add(startDelay(plan))
 	opt.Start = r.start.UnixNano()
 	if r.plan, err = load.Compile(r.profile, opt); err != nil {
-		return planError(err)
+		return inputError(err)
 	}
 	return nil
-}
-
-func planError(err error) error {
-	var pe *load.PlanError
-	if errors.As(err, &pe) {
-		return usageError(err, pe.Hint)
-	}
-	var be *load.BehaviourError
-	if errors.As(err, &be) {
-		return usageError(err, be.Hint())
-	}
-	return usageError(err, "weir profiles check FILE")
 }
 
 // eventNames resolves the numbers in this run's events.
@@ -125,7 +113,7 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 	}
 	engine, err := load.New(engineConfig)
 	if err != nil {
-		return nil, planError(err)
+		return nil, inputError(err)
 	}
 	debug.FreeOSMemory() // what compiling left behind is not the run's
 	before, _ := processUsage()

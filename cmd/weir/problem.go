@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"strconv"
 
 	"github.com/weir-cli/weir/load"
 	"github.com/weir-cli/weir/profiles"
@@ -88,12 +87,8 @@ func inputError(err error) error {
 
 // plural writes a count with thousands set off: "1 key", "1,219 keys".
 func plural(n int, noun string) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
 	if n != 1 {
 		noun += "s"
 	}
-	return s + " " + noun
+	return thousands(int64(n)) + " " + noun
 }

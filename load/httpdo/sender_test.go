@@ -336,11 +336,13 @@ func TestArrivalsHaveTheShapeTheyClaim(t *testing.T) {
 					}
 				})
 				testRun{urls: []string{url}, profile: arrivals(c.kind, 200, c.d)}.do(t, false)
+				mu.Lock()
 				slices.SortFunc(stamps, time.Time.Compare)
 				var gaps []float64
 				for i := 1; i < len(stamps); i++ {
 					gaps = append(gaps, stamps[i].Sub(stamps[i-1]).Seconds())
 				}
+				mu.Unlock()
 				cv := variation(gaps)
 				t.Logf("%s: %d arrivals, coefficient of variation of gaps %.3f", c.kind, len(stamps), cv)
 				if cv >= c.min {
@@ -402,7 +404,9 @@ func TestRequestsCarryWhatWasAsked(t *testing.T) {
 		}
 	})
 	both(t, func(t *testing.T, portable bool) {
+		mu.Lock()
 		seen = nil
+		mu.Unlock()
 		testRun{urls: []string{url + "/v1/{key}?q=1"}, profile: clients(1, "give-up", time.Second), max: 2, change: func(c *Config) {
 			c.Method, c.Body = "POST", `{"n":{seq}}`
 			c.Header = []Line{{"A", "c{client}"}, {"Host", "example.test"}}
@@ -412,6 +416,8 @@ func TestRequestsCarryWhatWasAsked(t *testing.T) {
 			`POST /v1/k-1?q=1&client=0+%26 host=example.test key=k-1 a=c0 ua=weir body={"n":1}`,
 			`POST /v1/k-1?q=1&client=0+%26 host=example.test key=k-1 a=c0 ua=weir body={"n":2}`,
 		}
+		mu.Lock()
+		defer mu.Unlock()
 		if !slices.Equal(seen, want) {
 			t.Errorf("got\n%s\nwant\n%s", strings.Join(seen, "\n"), strings.Join(want, "\n"))
 		}
