@@ -186,11 +186,12 @@ func TestAnswersOfEveryShape(t *testing.T) {
 }
 
 func TestBrokenServers(t *testing.T) {
-	refused, err := net.Listen("tcp", "127.0.0.1:0")
+	// Nobody can come to listen on a port that a connection goes out from.
+	out, err := net.Dial("tcp", strings.TrimPrefix(serveRaw(t, answering(ok)), "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	refused.Close()
+	defer out.Close()
 	const patience = 300 * time.Millisecond
 	for _, c := range []struct {
 		name   string
@@ -198,7 +199,7 @@ func TestBrokenServers(t *testing.T) {
 		handle func(net.Conn, *bufio.Reader)
 		want   []report.Class
 	}{
-		{name: "nobody listens", url: "http://" + refused.Addr().String(), want: []report.Class{report.ConnectRefused}},
+		{name: "nobody listens", url: "http://" + out.LocalAddr().String(), want: []report.Class{report.ConnectRefused}},
 		{name: "closed before an answer", handle: func(c net.Conn, r *bufio.Reader) { _, _ = http.ReadRequest(r) }, want: []report.Class{report.ClosedEarly, report.ConnReset}},
 		{name: "closed within the body", handle: func(c net.Conn, r *bufio.Reader) {
 			_, _ = http.ReadRequest(r)
