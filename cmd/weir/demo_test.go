@@ -2,40 +2,64 @@ package main
 
 import (
 	"bytes"
-	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/weir-cli/weir/report"
 )
 
-// Every act of the story, cut to two seconds, tells what it is there to tell.
-func TestDemoActs(t *testing.T) {
+// played is an act cut short, with what it tells.
+func played(t *testing.T, act act, d time.Duration) (*report.Result, string) {
+	t.Helper()
 	a, _, _ := testApp()
 	a.now = time.Now
-	var peaks []int64
-	for _, act := range demoActs() {
-		act.profile.Duration = 2 * time.Second
-		r, err := act.play(context.Background(), a, &console{quiet: true}, 1)
-		if err != nil {
-			t.Fatal(err)
+	act.profile.Duration, act.latency = d, act.latency/5 // as much traffic in less time
+	r, err := act.play(t.Context(), a, &console{quiet: true}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	act.tell(&out, r)
+	t.Logf("%s\n%s", act.title, &out)
+	return r, out.String()
+}
+
+// Every act of the story tells what it is there to tell. A machine that is
+// busy with other things may not get it told the first time; but what is
+// promised never breaks.
+func TestDemoActs(t *testing.T) {
+	acts, tries := demoActs(), 5
+	if len(acts) != 4 {
+		t.Fatalf("%d acts, want 4", len(acts))
+	}
+	for try := 1; ; try++ {
+		r, told := played(t, acts[0], time.Second)
+		if r.Verdict == report.Broken && strings.Contains(told, "20 separate buckets") {
+			break
 		}
-		var out bytes.Buffer
-		act.tell(&out, r)
-		t.Logf("%s\n%s", act.title, &out)
-		peaks = append(peaks, r.Herd.Peak10ms)
-		switch act.title[0] {
-		case '1':
-			if r.Verdict != report.Broken || !bytes.Contains(out.Bytes(), []byte("20 separate buckets")) {
-				t.Errorf("separate buckets: %s", &out)
-			}
-		default:
-			if r.Verdict != report.Held {
-				t.Errorf("%s: %s\n%s", act.title, r.Verdict, &out)
-			}
+		if try == tries {
+			t.Errorf("separate buckets: %s", told)
+			break
 		}
 	}
-	if len(peaks) != 4 || peaks[2] < 3*peaks[3] {
-		t.Errorf("peaks %v: jitter should have taken the herd apart", peaks)
+	held := func(act act, d time.Duration) *report.Result {
+		r, told := played(t, act, d)
+		if r.Verdict != report.Held {
+			t.Errorf("%s: %s\n%s", act.title, r.Verdict, told)
+		}
+		return r
+	}
+	held(acts[1], time.Second)
+	for try := 1; ; try++ {
+		together := held(acts[2], 1500*time.Millisecond).Herd.Peak10ms
+		apart := held(acts[3], 1500*time.Millisecond).Herd.Peak10ms
+		if together >= 3*apart && apart > 0 {
+			break
+		}
+		if try == tries {
+			t.Errorf("a peak of %d, and of %d with jitter: it should have taken the herd apart", together, apart)
+			break
+		}
 	}
 }
