@@ -82,6 +82,8 @@ func usually(r *Result) string {
 		switch f.ID {
 		case "local-counters":
 			return fmt.Sprintf("this is what %v separate local counters do", f.Evidence["n"])
+		case "never-refused":
+			return "nothing was refused"
 		case "window-edge":
 			if at, ok := f.Evidence["edge_s"].(float64); ok {
 				return fmt.Sprintf("this is what a fixed window does at its edge (%s s)", secondsText(at))

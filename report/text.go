@@ -54,7 +54,7 @@ const (
 )
 
 func (t *text) paint(code, s string) string {
-	if !t.o.Color || s == "" {
+	if !t.o.Color || s == "" || code == "" {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
