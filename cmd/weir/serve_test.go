@@ -104,7 +104,7 @@ func TestServeText(t *testing.T) {
 	half := gateway.Counts{Offered: 24000, Admitted: 1220, Refused: 22780}
 	c := gateway.Snapshot{PerGateway: []gateway.GatewayCounts{{Gateway: 1, Counts: half}, {Gateway: 2, Counts: half}}}
 	var b bytes.Buffer
-	if err := writeServed(&b, r, c); err != nil {
+	if err := writeServed(&b, r, c, 80); err != nil {
 		t.Fatal(err)
 	}
 	const want = `2 gateways, local, 10/s,burst=20: 48,000 requests offered, 2,440 admitted, 45,560 refused in 120.0 s
