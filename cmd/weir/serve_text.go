@@ -44,8 +44,12 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "key\toffered\tadmitted\trefused\tworst excess")
 		for i, k := range r.PerKey {
-			if i == servedRows {
-				fmt.Fprintf(table, "… and %s more in --json\n", grouped(int64(len(r.PerKey)-i)))
+			if i == servedRows || k.Keys > 0 {
+				rest := int64(len(r.PerKey) - i)
+				if last := r.PerKey[len(r.PerKey)-1]; last.Keys > 0 {
+					rest += last.Keys - 1 // the last row sums up the others
+				}
+				fmt.Fprintf(table, "… and %s more\n", grouped(rest))
 				break
 			}
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.1f\n", report.Clean(k.Key), grouped(k.Offered), grouped(k.Admitted), grouped(k.Refused), k.WorstExcess)
