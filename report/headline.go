@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -25,7 +26,8 @@ func headline(r *Result) string {
 	if b.KeysJudged != 1 {
 		who = fmt.Sprintf("; %s keys broke the promise, worst %s with %s", count(b.KeysBroken), Clean(b.Key), count(b.Admitted))
 	}
-	long := b.Ratio >= 1.05
+	// What comes through at a window's edge is little over the whole run.
+	long := b.Ratio >= 1.05 && !r.found("window-edge")
 	s := ""
 	switch {
 	case long && who == "":
@@ -66,6 +68,10 @@ func heldLine(r *Result, got string) string {
 		}
 	}
 	return s + "."
+}
+
+func (r *Result) found(id string) bool {
+	return slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.ID == id })
 }
 
 // times writes a ratio to one decimal, or two when it is close to 1.

@@ -107,8 +107,8 @@ func TestServeText(t *testing.T) {
 	if err := writeServed(&b, r, c, 80); err != nil {
 		t.Fatal(err)
 	}
-	const want = `2 gateways, local, 10/s,burst=20: 48,000 requests offered, 2,440
-admitted, 45,560 refused in 120.0 s
+	const want = `2 gateways, local, 10/s,burst=20: 48,000 requests offered, 2,440 admitted,
+45,560 refused in 120.0 s
 The promise was broken: key k-7 got 2,440 between 0.000 s and 120.000 s, where
 10/s,burst=20 allows 1220.0.
 
