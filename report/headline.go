@@ -52,12 +52,12 @@ func heldLine(r *Result, got string) string {
 	case r.Totals.Admitted == 0:
 		s += "; nothing came through, so the promise was not put to the test"
 	case b.KeysJudged == 1:
-		s += fmt.Sprintf("; the promise allows %s in %s s. It held", amount(b.Allows), amount(b.OverS))
+		s += fmt.Sprintf(", where the promise allows %s in %s s", amount(b.Allows), amount(b.OverS))
 	default:
 		s += fmt.Sprintf("; the promise of %s held on each", Clean(b.Promise))
 	}
 	if !b.Tested && r.Totals.Admitted > 0 {
-		s += ", but nothing asked for more than it allows, so that proves little"
+		s += "; nothing asked for more than it allows, so that proves little"
 	}
 	for _, f := range r.Findings {
 		switch f.ID {
