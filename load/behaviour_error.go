@@ -37,7 +37,7 @@ func (e *BehaviourError) Hint() string {
 	case e.Try != "":
 		return e.Try
 	}
-	return "for example storm, full-jitter:100ms,10s or retry-after,spread"
+	return "for example storm, full-jitter:100ms,10s, retry-after,spread or go-retryablehttp; weir behaviours lists all"
 }
 
 func quote(s string) string { return `"` + strings.Map(printable, s) + `"` }
@@ -66,7 +66,7 @@ func nearest(word string, names []string) []string {
 		if far > 2 && len(word) >= 3 && (strings.HasPrefix(name, word) || strings.HasPrefix(word, name)) {
 			far = 2
 		}
-		if far <= 2 && far < len(word) {
+		if far <= min(2, (len(word)+1)/2-1) {
 			found = append(found, scored{name, far})
 		}
 	}

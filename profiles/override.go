@@ -228,7 +228,27 @@ func (p *Profile) setKeys(o Override) *Error {
 			k.Prefix = o.KeyPrefix
 		}
 	}
-	return nil
+	return p.keysInReach(o.Keys)
+}
+
+// keysInReach refuses a number of keys that no population would use: round the
+// callers, each of whom keeps one, there are never more than callers.
+func (p *Profile) keysInReach(keys int) *Error {
+	most := 0
+	for i := range p.Populations {
+		q := &p.Populations[i]
+		if q.Keys.Kind != KeyCycle || q.Clients == 0 {
+			return nil // drawn for each call, or every call is a new caller
+		}
+		most = max(most, q.Clients)
+	}
+	if keys <= most {
+		return nil
+	}
+	return &Error{
+		Msg:  fmt.Sprintf("%d keys are more than profile %s can use: each of its %d clients keeps one", keys, p.Name, most),
+		Hint: fmt.Sprintf("give it %d clients as well, or take the profile many-keys", keys),
+	}
 }
 
 func (k *Keys) prefix() string {

@@ -100,7 +100,7 @@ func parseValue(s string, unit float64) (float64, string) {
 }
 
 // blankFigures are the names that every result has.
-var blankFigures = Figures(&Result{Bound: &Bound{}})
+var blankFigures = allFigures(&Result{Bound: &Bound{}})
 
 func knownFigure(name string) bool {
 	if _, ok := blankFigures[name]; ok || open(name) {

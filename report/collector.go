@@ -40,6 +40,7 @@ type Collector struct {
 	groups   []rowCount // populations
 	status   [1024]uint64
 	refusals [1024]uint64 // refused, by status
+	hinted   [1024]uint64 // failed by their status although they read like refusals
 	classes  [classes]uint64
 	fair     fairCount
 	herd     herdCount
@@ -52,7 +53,7 @@ type Collector struct {
 	pend    [256]pending
 	nPend   int
 	sole    uint64 // obedient retries refused though nobody was admitted since
-	kept    uint64 // obedient retries admitted, while their key had none waiting
+	kept    uint64 // obedient retries admitted, while their key had room for one more to wait
 	stretch stretches
 	flight  int64 // longest First-Sent of an admission
 	end     int64 // newest Done
@@ -248,7 +249,7 @@ func (c *Collector) add(e *Event) {
 		c.sent[0].Record(e.Done - e.Sent)
 		if e.Has&Obeyed != 0 {
 			c.hints.obeyedAdmitted++
-			if k.pending == 0 {
+			if c.waiting(k) < pendingPerKey {
 				c.kept++
 			}
 		}
@@ -273,6 +274,9 @@ func (c *Collector) add(e *Event) {
 		c.due[2].Record(e.Done - e.Due)
 		c.sent[2].Record(e.Done - left)
 		c.classes[min(e.Class, OtherError)]++
+		if e.Class == BadStatus && (e.Status == 429 || e.Has&HasRetryAfter != 0) {
+			c.hinted[min(e.Status, 1023)]++
+		}
 	default:
 		c.totals.InFlight++
 		sec.InFlight++

@@ -145,7 +145,8 @@ type junitFailure struct {
 
 // WriteJUnit writes one test case per check, which fails when the check did,
 // and one per finding. Findings do not fail, as they do not change the exit
-// code; their text is the case's output.
+// code; their text is the case's output. Two more cases fail where the run
+// itself did: nothing was answered, or the sender is not to be trusted.
 func WriteJUnit(w io.Writer, r *Result) error {
 	s := junitSuite{Name: "weir " + Clean(r.Name), Time: strconv.FormatFloat(r.DurationS, 'f', 3, 64)}
 	for _, c := range r.Checks {
@@ -155,6 +156,21 @@ func WriteJUnit(w io.Writer, r *Result) error {
 		} else {
 			s.Failures++
 			k.Failure = &junitFailure{Clean(c.Detail), headline(r)}
+		}
+		s.Cases = append(s.Cases, k)
+	}
+	for _, c := range []struct {
+		name   string
+		failed bool
+		why    string
+	}{
+		{"answered", r.Totals.Offered > 0 && r.Totals.Failed == r.Totals.Offered, "no attempt was answered as admitted or refused: " + mapLine(r.Errors)},
+		{"trusted", r.Sender.Trust == Bad, r.Sender.Why},
+	} {
+		k := junitCase{Class: "weir.run", Name: c.name}
+		if c.failed {
+			s.Failures++
+			k.Failure = &junitFailure{Message: c.why}
 		}
 		s.Cases = append(s.Cases, k)
 	}

@@ -12,6 +12,7 @@ type evidence struct {
 	points  []point // most admitted in intervals of some lengths, ascending
 	last    point   // over all of the key's admissions
 	refused int64
+	failed  int64
 	most    [2]int64 // in windows aligned to the run's start and the wall clock
 	tracked bool
 	short   window // of the window-edge check
@@ -35,6 +36,8 @@ type evidence struct {
 	badText, suspectText string
 	suspectUnit          string
 	kept, alone          int64 // hints judged: true ones and wrong ones
+
+	hinted map[string]int64 // failures that read like refusals, by status
 }
 
 type point struct{ t, n int64 }
@@ -48,12 +51,12 @@ func (c *Collector) evidence(r *Result, k *keyStat) *evidence {
 		stretchRefused: int64(c.stretch.refusals),
 		tooLong:        int64(c.hints.tooLong), hintLongest: c.hints.longest,
 		badText: c.setup.Names.text(c.hints.badText), suspectText: c.setup.Names.text(c.hints.suspectText),
-		kept: int64(c.kept), alone: int64(c.sole)}
+		kept: int64(c.kept), alone: int64(c.sole), hinted: statuses(&c.hinted)}
 	if c.hints.suspectUnit != 0 {
 		e.suspectUnit = c.setup.Names.unit(c.hints.suspectUnit)
 	}
 	if k != nil {
-		e.refused = int64(k.refused)
+		e.refused, e.failed = int64(k.refused), int64(k.failed)
 		e.last = point{k.bound.first - c.lowest, k.cost}
 		if k.log != nil {
 			e.tracked = len(k.log.wins) > 1

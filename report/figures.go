@@ -10,8 +10,30 @@ import (
 // "totals.refused" or "latency_ms.from_due.p99", without the rows of its
 // tables. Beside them stand the shares ("refused_share", of what was offered;
 // "dropped_share", of what was planned), "worst_excess", "ratio" and
-// "max_in.1s" and the like, the most of any key.
+// "max_in.1s" and the like, the most of any key. What was not measured is not
+// there: a share of nothing, the quantiles of no attempt.
 func Figures(r *Result) map[string]float64 {
+	f := allFigures(r)
+	if r.Totals.Offered == 0 {
+		delete(f, "admitted_share")
+		delete(f, "refused_share")
+		delete(f, "failed_share")
+	}
+	if r.Totals.Planned == 0 {
+		delete(f, "dropped_share")
+	}
+	for name, n := range f {
+		if group, ok := strings.CutSuffix(name, ".count"); ok && n == 0 {
+			for _, q := range []string{"mean", "p50", "p90", "p99", "p99.9", "max"} {
+				delete(f, group+"."+q)
+			}
+		}
+	}
+	return f
+}
+
+// allFigures has zeros for what was not measured.
+func allFigures(r *Result) map[string]float64 {
 	f := map[string]float64{}
 	raw, err := json.Marshal(r)
 	if err != nil {

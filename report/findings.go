@@ -11,6 +11,7 @@ var finders = []struct {
 	{"bound-broken", findBroken},
 	{"local-counters", findLocal},
 	{"window-edge", findEdge},
+	{"never-refused", findNever},
 	{"under-admits", findUnder},
 	{"refusals-counted", findCounted},
 	{"starvation", findStarved},
@@ -21,6 +22,7 @@ var finders = []struct {
 	{"retry-after-suspect", findSuspect},
 	{"retry-after-too-long", findTooLong},
 	{"status-not-429", findStatus},
+	{"refusals-as-failures", findHidden},
 	{"sender-late", findLate},
 }
 

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -138,6 +139,42 @@ func findStatus(e *evidence) *Finding {
 		Text: fmt.Sprintf("%s refusals came with status %s instead of 429. Clients and proxies take 503 for an outage and 403 for a ban, and retry or give up accordingly. Answer 429 Too Many Requests (RFC 6585, 4).",
 			count(total), strings.Join(parts, ", ")),
 		Evidence: map[string]any{"statuses": others, "refusals": total}}
+}
+
+// hiddenMin and hiddenShare: so many failures must read like refusals, and
+// such a share of what was offered.
+const (
+	hiddenMin   = 10
+	hiddenShare = 0.01
+)
+
+// findHidden looks for refusals that were not counted as such, because their
+// status is not among those of --refused.
+func findHidden(e *evidence) *Finding {
+	var total int64
+	codes := make([]string, 0, len(e.hinted))
+	for s, n := range e.hinted {
+		total += n
+		codes = append(codes, s)
+	}
+	if total < hiddenMin || float64(total) < hiddenShare*float64(e.r.Totals.Offered) {
+		return nil
+	}
+	sort.Strings(codes) // three digits each
+	all := codes
+	for s := range e.r.RefusedStatuses {
+		if !slices.Contains(all, s) {
+			all = append(slices.Clone(all), s)
+		}
+	}
+	if !slices.Contains(all, "429") {
+		all = append(slices.Clone(all), "429")
+	}
+	slices.Sort(all)
+	return &Finding{Severity: Medium,
+		Text: fmt.Sprintf("%s answers with status %s were counted as failures, but look like refusals: they say when to come back, or are 429. If that is how the limiter refuses, count them with --refused %s; and let it answer 429 Too Many Requests (RFC 6585, 4).",
+			count(total), strings.Join(codes, ", "), strings.Join(all, ",")),
+		Evidence: map[string]any{"statuses": e.hinted, "failures": total}}
 }
 
 func findLate(e *evidence) *Finding {

@@ -19,7 +19,9 @@ func findBroken(e *evidence) *Finding {
 	if b.KeysJudged > 1 {
 		text += fmt.Sprintf(" %s of %s keys broke the promise.", count(b.KeysBroken), count(b.KeysJudged))
 	}
-	text += " Usual causes: counters that are not shared, a check and its update that are not one step, or a limit that is set higher than promised. Decide in one atomic step on one shared store."
+	if findLocal(e) == nil && e.edge() == nil && findNever(e) == nil { // those say it better
+		text += " Usual causes: counters that are not shared, a check and its update that are not one step, a clock that runs ahead, or a limit that is set higher than promised. Decide in one atomic step on one shared store, with one clock."
+	}
 	return &Finding{Severity: High, Text: text, Evidence: map[string]any{
 		"key": b.Key, "ratio": b.Ratio, "worst_excess": b.WorstExcess, "admitted": b.WorstAdmitted,
 		"allows": b.WorstAllows, "from_s": b.WorstInterval.FromS, "to_s": b.WorstInterval.ToS,
@@ -121,6 +123,20 @@ func whole(v float64) int {
 
 func near(v float64, n int) bool { return math.Abs(v-float64(n)) <= 0.1*float64(n) }
 
+// findNever looks for a key that met no limit at all: far beyond its promise,
+// and not one refusal nor a failure that might have been one.
+func findNever(e *evidence) *Finding {
+	b := e.r.Bound
+	if b == nil || e.r.Verdict != Broken || e.refused > 0 || e.failed > 0 ||
+		float64(b.WorstAdmitted) < 1.5*b.WorstAllows {
+		return nil
+	}
+	return &Finding{Severity: High,
+		Text: fmt.Sprintf("not one attempt on key %s was refused, although %s were let through where %s are promised. Usual causes: the limiter is switched off or not on this route; it counts by something else than the key that was sent, which each caller may choose anew; its state is lost between requests; a clock that runs ahead fills it up each time. See what a limited answer looks like with curl -i, and count by what the caller cannot choose.",
+			Clean(b.Key), count(b.WorstAdmitted), amount(b.WorstAllows)),
+		Evidence: map[string]any{"key": b.Key, "admitted": b.WorstAdmitted, "allows": b.WorstAllows}}
+}
+
 // edgeInfo is a window edge around which nearly two limits came through.
 type edgeInfo struct {
 	at     int64 // ns
@@ -172,8 +188,8 @@ func findUnder(e *evidence) *Finding {
 		return nil
 	}
 	return &Finding{Severity: Medium,
-		Text: fmt.Sprintf("%s keys got less than promised: %s admitted of %s offered, where a limiter that keeps the promise lets %s of the same attempts through (worst: key %s). Usual causes: refusals that use up the limit, a limit divided over processes that do not get equal traffic, a second and lower limit behind the first, or state kept longer than needed.",
-			count(e.shortKeys), count(e.shortGot), count(e.shortOffered), count(e.shortModel), Clean(e.shortWorst)),
+		Text: fmt.Sprintf("%s got less than promised: %s admitted of %s offered, where a limiter that keeps the promise lets %s of the same attempts through (worst: key %s). Usual causes: refusals that use up the limit, a limit divided over processes that do not get equal traffic, a second and lower limit behind the first, or state kept longer than needed.",
+			many(e.shortKeys, "key"), count(e.shortGot), count(e.shortOffered), count(e.shortModel), Clean(e.shortWorst)),
 		Evidence: map[string]any{"keys": e.shortKeys, "admitted": e.shortGot, "would_admit": e.shortModel,
 			"offered": e.shortOffered, "worst_key": e.shortWorst}}
 }

@@ -75,7 +75,37 @@ var findingCases = []struct {
 		w := world{clients: 2, length: 60 * sec, latency: 100 * msec,
 			gates: gates(1, func() gate { return func(int64) (bool, int64) { return true, 0 } })}
 		return w.run()
+	}, []string{"bound-broken", "never-refused"}},
+	{"a limiter that is only a little generous", tenPerSecond, func() []Event {
+		w := world{clients: 1, length: 60 * sec, latency: 80 * msec,
+			gates: gates(1, func() gate { return bucket(20, 20) })}
+		return w.run()
 	}, []string{"bound-broken"}},
+	{"refusals that come as failures", tenPerSecond, func() []Event {
+		w := storm(gates(1, func() gate { return bucket(10, 20) }))
+		w.tell = roundUp
+		w.edit = func(e *Event) {
+			if e.Verdict == Refused {
+				e.Verdict, e.Class, e.Status = Failed, BadStatus, 503
+			}
+		}
+		return w.run()
+	}, []string{"refusals-as-failures"}},
+	{"an outage is no refusal", tenPerSecond, func() []Event {
+		w := storm(gates(1, func() gate { return bucket(10, 20) }))
+		w.edit = func(e *Event) {
+			if e.Verdict == Refused {
+				e.Verdict, e.Class, e.Status = Failed, BadStatus, 503
+			}
+		}
+		return w.run()
+	}, nil},
+	{"Retry-After rounded down to nothing, and many who come back at once", tenPerSecond, func() []Event {
+		w := storm(gates(1, func() gate { return bucket(10, 20) }))
+		w.length, w.latency, w.tell = 5*sec, 10*msec, func(wait int64) int64 { return wait / sec * sec }
+		w.back = func(int, int64) int64 { return 10 * msec }
+		return w.run()
+	}, []string{"retry-after-dishonest"}},
 	{"a fixed window at its edge", window600, func() []Event { return edgeTraffic(fixedWindow(600, 60*sec)) },
 		[]string{"bound-broken", "window-edge"}},
 	{"a token bucket on the same traffic", &Promise{Text: "10/s,burst=600", Units: 10, Per: 1e9, Burst: 600},

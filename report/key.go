@@ -21,7 +21,7 @@ type keyStat struct {
 	refusedFrom, asked, resumed int64
 	refusedRun                  uint32
 
-	pending uint16 // index+1 of an obedient retry that waits for judgement
+	pending uint16 // index+1 of the newest obedient retry that waits for judgement
 	flags   keyFlags
 }
 

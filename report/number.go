@@ -35,6 +35,14 @@ func count(n int64) string {
 	return s
 }
 
+// many writes a count of things: 1 key, 2 keys.
+func many(n int64, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return count(n) + " " + thing + "s"
+}
+
 // amount writes a figure that need not be whole: no decimals from 100 on, one
 // below, none when it is whole.
 func amount(v float64) string {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -25,10 +26,13 @@ func (t *text) plot(r *Result) {
 	for i, s := range r.PerSecond {
 		admitted[i], refused[i] = s.Admitted, s.Refused
 	}
+	if slices.Max(admitted) == 0 && slices.Max(refused) == 0 {
+		return
+	}
 	t.band("admitted", green, admitted, solid)
 	t.band("refused", red, refused, dotted)
 	per := (len(r.PerSecond) + t.columns() - 1) / t.columns()
-	cols := (len(r.PerSecond) + per - 1) / per
+	cols := (len(r.PerSecond) + per - 1) / per * t.stretch(len(r.PerSecond))
 	end := fmt.Sprintf("%d s", len(r.PerSecond))
 	gap := max(cols-len("0 s")-len(end), 1)
 	fmt.Fprintf(&t.b, "%s0 s%s%s", strings.Repeat(" ", plotLabel), strings.Repeat(" ", gap), end)
@@ -43,6 +47,13 @@ const plotLabel = 20
 
 func (t *text) columns() int { return t.o.Width - plotLabel }
 
+// stretch is how many columns a second takes when there are more than enough.
+func (t *text) stretch(seconds int) int {
+	return min(max(t.columns()/max(seconds, 1), 1), stretchMax)
+}
+
+const stretchMax = 4
+
 // band draws one series; a value above 0 always shows.
 func (t *text) band(name, color string, values []int64, levels []rune) {
 	cols := shrink(values, t.columns())
@@ -53,7 +64,7 @@ func (t *text) band(name, color string, values []int64, levels []rune) {
 	if top == 0 {
 		return
 	}
-	steps := len(levels) - 1
+	steps, wide := len(levels)-1, t.stretch(len(values))
 	for row := plotRows - 1; row >= 0; row-- {
 		label := ""
 		switch row {
@@ -68,7 +79,9 @@ func (t *text) band(name, color string, values []int64, levels []rune) {
 			if v > 0 && level == 0 {
 				level = 1
 			}
-			b.WriteRune(levels[min(max(level-row*steps, 0), steps)])
+			for range wide {
+				b.WriteRune(levels[min(max(level-row*steps, 0), steps)])
+			}
 		}
 		pad := strings.Repeat(" ", max(plotLabel-utf8.RuneCountInString(label), 0))
 		line := strings.TrimRight(b.String(), " ")

@@ -5,9 +5,14 @@ package report
 // the hint it obeyed was wrong.
 type pending struct {
 	key         *keyStat
-	refusedSent int64 // of the refusal that gave the hint
-	first       int64 // of the retry
+	refusedSent int64  // of the refusal that gave the hint
+	first       int64  // of the retry
+	next        uint16 // index+1 of the next one of the same key
 }
+
+// pendingPerKey is how many retries of one key wait for judgement at a time:
+// enough for a short run with one key, few enough to leave room for others.
+const pendingPerKey = 16
 
 // dueSlack is how far a retry's due time may be from the one its refusal
 // announced and still be taken for the same call.
@@ -20,7 +25,7 @@ func (c *Collector) refused(e *Event, k *keyStat, cl *clientStat) {
 		return
 	}
 	if e.Has&Obeyed != 0 && cl.nextDue != 0 && abs(e.Due-cl.nextDue) <= dueSlack &&
-		k.bound.first <= cl.refusedSent && k.pending == 0 && k != &c.restKey {
+		k.bound.first <= cl.refusedSent && k != &c.restKey && c.waiting(k) < pendingPerKey {
 		c.await(k, cl.refusedSent, e)
 	}
 	cl.nextDue = 0
@@ -41,28 +46,53 @@ func (c *Collector) await(k *keyStat, refusedSent int64, e *Event) {
 	if e.Has&HasFirst == 0 {
 		first = e.Done
 	}
-	c.pend[c.nPend] = pending{k, refusedSent, first}
+	c.pend[c.nPend] = pending{k, refusedSent, first, k.pending}
 	c.nPend++
 	k.pending = uint16(c.nPend)
 }
 
-// contend lets the key's waiting retry go if an admission sent at sent may
-// have taken its place.
+// waiting is how many retries of the key wait for judgement.
+func (c *Collector) waiting(k *keyStat) int {
+	n := 0
+	for at := k.pending; at != 0; at = c.pend[at-1].next {
+		n++
+	}
+	return n
+}
+
+// contend lets those of the key's waiting retries go whose place an admission
+// sent at sent may have taken.
 func (c *Collector) contend(k *keyStat, sent int64) {
-	if i := int(k.pending) - 1; sent <= c.pend[i].first {
-		c.release(i)
+	for again := true; again; {
+		again = false
+		for at := k.pending; at != 0; at = c.pend[at-1].next {
+			if sent <= c.pend[at-1].first {
+				c.release(int(at) - 1) // moves slots, so start over
+				again = true
+				break
+			}
+		}
 	}
 }
 
 // release frees slot i by moving the last one into it.
 func (c *Collector) release(i int) {
-	c.pend[i].key.pending = 0
+	*c.link(i) = c.pend[i].next
 	c.nPend--
 	if i != c.nPend {
+		*c.link(c.nPend) = uint16(i + 1)
 		c.pend[i] = c.pend[c.nPend]
-		c.pend[i].key.pending = uint16(i + 1)
 	}
 	c.pend[c.nPend] = pending{}
+}
+
+// link is what points at slot i: its key, or the slot before it.
+func (c *Collector) link(i int) *uint16 {
+	at := &c.pend[i].key.pending
+	for int(*at) != i+1 {
+		at = &c.pend[*at-1].next
+	}
+	return at
 }
 
 // settle judges the retries that no admission done after edge can excuse.

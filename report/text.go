@@ -54,7 +54,7 @@ const (
 )
 
 func (t *text) paint(code, s string) string {
-	if !t.o.Color || s == "" {
+	if !t.o.Color || s == "" || code == "" {
 		return s
 	}
 	return "\x1b[" + code + "m" + s + "\x1b[0m"
@@ -235,22 +235,32 @@ func (t *text) keys(r *Result) {
 			tab.add(row...)
 		}
 		tab.write(t)
-		t.more(len(r.PerKey), "keys")
+		listed := len(r.PerKey)
+		if r.PerKey[listed-1].Keys > 0 {
+			listed-- // the row that sums up the rest is shown
+		}
+		t.more(listed, "keys")
 	}
-	if len(r.PerTarget) > 1 {
-		tab := table{head: []string{"target", "offered", "admitted", "refused", "failed"}}
-		for i, x := range r.PerTarget {
+	t.rows("population", "populations", r.PerPopulation)
+	t.rows("target", "targets", r.PerTarget)
+}
+
+// rows writes a table of what there are several of.
+func (t *text) rows(one, several string, rows []Row) {
+	if len(rows) > 1 {
+		tab := table{head: []string{one, "offered", "admitted", "refused", "failed"}}
+		for i, x := range rows {
 			if i < textKeys {
 				tab.add(short(Clean(x.Name), 40), count(x.Offered), count(x.Admitted), count(x.Refused), count(x.Failed))
 			}
 		}
 		tab.write(t)
-		t.more(len(r.PerTarget), "targets")
+		t.more(len(rows), several)
 	}
 }
 
 func (t *text) more(n int, what string) {
-	if n > textKeys+1 {
+	if n > textKeys {
 		fmt.Fprintf(&t.b, "(%d more %s in --json)\n\n", n-textKeys, what)
 	}
 }

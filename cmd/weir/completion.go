@@ -11,7 +11,9 @@ func newCompletionCmd(a *app) *cobra.Command {
 		Use:   "completion SHELL",
 		Short: "Print a completion script for bash, zsh, fish or powershell",
 		Long: `Prints a script that teaches a shell to complete weir's verbs and flags.
-SHELL is bash, zsh, fish or powershell.`,
+SHELL is bash, zsh, fish or powershell. The one for bash needs the package
+bash-completion, 2.0 or newer; "source <(weir completion bash)" tries it in this
+shell alone.`,
 		Example: `  weir completion bash > /etc/bash_completion.d/weir
   weir completion zsh > "${fpath[1]}/_weir"
   weir completion fish | source`,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/url"
 	"runtime"
 	"time"
@@ -47,7 +48,7 @@ type act struct {
 	limit    string
 	latency  time.Duration
 	profile  profiles.Profile
-	tell     func(w io.Writer, r *report.Result)
+	tell     func(w io.Writer, r *report.Result, width int)
 }
 
 const (
@@ -69,13 +70,13 @@ func demoActs() []act {
 	}
 	return []act{
 		{title: "1. A storm, and gateways that count for themselves",
-			says:     fmt.Sprintf("One customer is promised %s. 40 workers of theirs retry at once when refused,\nspread over %d gateways that each keep their own bucket.", stormLimit, demoGateways),
+			says:     fmt.Sprintf("One customer is promised %s. 40 workers of theirs retry at once when refused, spread over %d gateways that each keep their own bucket.", stormLimit, demoGateways),
 			gateways: demoGateways, design: gateway.Local, limit: stormLimit, latency: 100 * time.Millisecond, profile: storm, tell: tellStorm},
 		{title: "2. The same storm, and one shared bucket",
 			says:     fmt.Sprintf("The same workers, the same %d gateways, one bucket behind them.", demoGateways),
 			gateways: demoGateways, design: gateway.Central, limit: stormLimit, latency: 100 * time.Millisecond, profile: storm, tell: tellStorm},
 		{title: "3. A herd",
-			says:     fmt.Sprintf("%d callers arrive at once at a limit of %s. The refused are told to wait\na second, and all do exactly that.", herdClients, herdLimit),
+			says:     fmt.Sprintf("%s callers arrive at once at a limit of %s. The refused are told to wait a second, and all do exactly that.", thousands(herdClients), herdLimit),
 			gateways: 1, design: gateway.Central, limit: herdLimit, profile: herd("retry-after"), tell: tellHerd},
 		{title: "4. The same herd, with jitter",
 			says:     "Now each waits for somewhere between nothing and what it was told.",
@@ -83,30 +84,37 @@ func demoActs() []act {
 	}
 }
 
+// runDemo tells each act as it is played, not the whole story at its end.
 func runDemo(ctx context.Context, a *app, c *console, s *seed) error {
 	seed := s.resolve(a)
 	style := newStyle(c.color(a))
-	var peaks []int64
-	return toStdout(a, func(w io.Writer) error {
-		for _, act := range demoActs() {
-			fmt.Fprintf(w, "%s\n%s\n\n", style.bold(act.title), act.says)
-			r, err := act.play(ctx, a, c, seed)
-			if err != nil {
-				return err
-			}
-			if r.Interrupted {
-				return errInterrupted
-			}
-			act.tell(w, r)
-			fmt.Fprintln(w)
-			peaks = append(peaks, r.Herd.Peak10ms)
+	w := &errWriter{w: a.stdout}
+	var herds []*report.Result
+	for _, act := range demoActs() {
+		fmt.Fprintf(w, "%s\n%s\n\n", style.bold(act.title), fold(act.says, "", a.width()))
+		if w.err != nil {
+			return stdoutError(w.err)
 		}
-		last := len(peaks) - 1
-		fmt.Fprintf(w, "%s Jitter took the peak from %s to %s returns in 10 ms, and let the same calls through.\n\n",
-			style.bold("So:"), thousands(peaks[last-1]), thousands(peaks[last]))
-		fmt.Fprintf(w, "Try it on a limiter of your own:\n  weir load http://127.0.0.1:8080/ --profile retry-storm --limit %s\n", stormLimit)
-		return nil
-	})
+		r, err := act.play(ctx, a, c, seed)
+		if err != nil {
+			return err
+		}
+		if r.Interrupted {
+			return errInterrupted
+		}
+		act.tell(w, r, a.width())
+		fmt.Fprintln(w)
+		herds = append(herds, r)
+	}
+	fmt.Fprintf(w, "%s\n\nTry it on a limiter of your own:\n  weir load http://127.0.0.1:8080/ --profile retry-storm --limit %s\n",
+		fold(style.bold("So:")+" "+moral(herds[2], herds[3]), "", a.width()), stormLimit)
+	return stdoutError(w.err)
+}
+
+// moral compares the herd without jitter with the one that has it.
+func moral(plain, spread *report.Result) string {
+	return fmt.Sprintf("jitter took the peak from %s to %s returns in 10 ms. The limit let %s calls through without it and %s with it.",
+		thousands(plain.Herd.Peak10ms), thousands(spread.Herd.Peak10ms), thousands(plain.Totals.Admitted), thousands(spread.Totals.Admitted))
 }
 
 // play starts the act's gateways and sends its traffic at them.
@@ -150,27 +158,28 @@ func (p *act) play(ctx context.Context, a *app, c *console, seed int64) (*report
 	return r.do(ctx)
 }
 
-func tellStorm(w io.Writer, r *report.Result) {
+func tellStorm(w io.Writer, r *report.Result, width int) {
 	t, b := r.Totals, r.Bound
 	fmt.Fprintf(w, "   offered   %8s   %s a second\n", thousands(t.Offered), thousands(int64(float64(t.Offered)/r.DurationS)))
 	fmt.Fprintf(w, "   admitted  %8s   the promise allows %s in %.0f s\n", thousands(t.Admitted), thousands(int64(b.Allows)), r.DurationS)
+	end := fmt.Sprintf("It held: at its worst %.1f below the bound.", -b.WorstExcess)
 	if r.Verdict == report.Broken {
-		fmt.Fprintf(w, "   BROKEN, %.1f times over.", b.Ratio)
-	} else {
-		fmt.Fprintf(w, "   It held: at its worst %.1f below the bound.", -b.WorstExcess)
+		end = fmt.Sprintf("BROKEN, %.1f times over.", b.Ratio)
 	}
 	for _, f := range r.Findings {
 		if f.ID == "local-counters" {
-			fmt.Fprintf(w, " This is what %v separate buckets do: every gateway grants the whole limit.", f.Evidence["n"])
+			end += fmt.Sprintf(" This is what %v separate buckets do: every gateway grants the whole limit.", f.Evidence["n"])
 		}
 	}
-	fmt.Fprintln(w)
+	fmt.Fprintln(w, fold(end, "   ", width))
 }
 
-func tellHerd(w io.Writer, r *report.Result) {
+func tellHerd(w io.Writer, r *report.Result, width int) {
 	h := r.Herd
 	fmt.Fprintf(w, "   returns   %8s\n", thousands(h.Retries))
 	fmt.Fprintf(w, "   peak      %8s in 10 ms, %.0f times the mean\n", thousands(h.Peak10ms), h.OverMean)
 	fmt.Fprintf(w, "   admitted  %8s of %s calls in %.0f s\n", thousands(r.Totals.Admitted), thousands(herdClients), r.DurationS)
-	fmt.Fprintf(w, "   returns due around the peak, 10 ms each:\n   %s\n", sparkline(h.Around))
+	peak := int(math.Round((h.AtS - h.AroundFromS) * 100)) // bins of 10 ms
+	shown := around(h.Around, peak, width-4)
+	fmt.Fprintf(w, "   returns due around the peak, 10 ms a column, %.2f s in all:\n   %s\n", float64(len(shown))/100, sparkline(shown))
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weir-cli/weir/report"
 )
@@ -20,7 +21,12 @@ func played(t *testing.T, act act, d time.Duration) (*report.Result, string) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	act.tell(&out, r)
+	act.tell(&out, r, 80)
+	for line := range strings.Lines(out.String()) {
+		if n := utf8.RuneCountInString(line); n > 80 { // with its newline
+			t.Errorf("%d columns: %s", n, line)
+		}
+	}
 	t.Logf("%s\n%s", act.title, &out)
 	return r, out.String()
 }

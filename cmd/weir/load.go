@@ -122,6 +122,8 @@ requests a second: your word that you may load them.`,
 	opts.seed = newSeed(fs)
 	opts.console = newConsole(fs)
 	opts.out = newOutput(fs, "text", "json", "csv", "junit")
+	complete(cmd, "profile", builtinNames, cobra.ShellCompDirectiveDefault)
+	complete(cmd, "behaviour", behaviourNames, cobra.ShellCompDirectiveNoFileComp)
 	return cmd
 }
 
@@ -134,7 +136,7 @@ func (f *trafficFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.keysFile, "keys-file", "", "take keys from the lines of this `FILE`")
 	fs.StringVarP(&f.rate, "rate", "r", "", "first attempts per time, such as `200/s`; gives a profile without a rate a constant one")
 	fs.DurationVar(&f.think, "think", 0, "pause of a closed-loop client between calls (default: the profile's)")
-	fs.StringVarP(&f.behaviour, "behaviour", "b", "", "what clients do after a refusal, such as `storm` or retry-after,spread (docs/behaviours.md)")
+	fs.StringVarP(&f.behaviour, "behaviour", "b", "", "`WHAT` clients do after a refusal, such as storm or retry-after,spread (weir behaviours)")
 	fs.IntVar(&f.maxAttempts, "max-attempts", 0, "most attempts of one call (default: the behaviour's)")
 	fs.DurationVar(&f.maxWait, "max-wait", 5*time.Minute, "a client that should wait longer stops instead")
 	fs.StringVarP(&f.requests, "requests", "n", "10M", "end the run after this `MANY` attempts")

@@ -35,6 +35,15 @@ type profileLine struct {
 	About string `json:"about"`
 }
 
+// builtinNames are the profiles' names for completion, each with its line.
+func builtinNames() []string {
+	var names []string
+	for _, p := range profiles.Builtins() {
+		names = append(names, p.Name+"\t"+p.About)
+	}
+	return names
+}
+
 func runProfilesList(a *app, opts profilesListOptions) error {
 	var lines []profileLine
 	wide := 0

@@ -14,6 +14,7 @@ func verbs(a *app) []*cobra.Command {
 		newLoadCmd(a),
 		newReportCmd(a),
 		newProfilesCmd(a),
+		newBehavioursCmd(a),
 		newServeCmd(a),
 		newVersionCmd(a),
 		newCompletionCmd(a),

@@ -219,7 +219,7 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 		case "csv":
 			return report.WriteCSV(w, res)
 		}
-		return writeServed(w, res, f.Counts(0))
+		return writeServed(w, res, f.Counts(0), a.width())
 	})
 	switch {
 	case failed != nil:
@@ -255,6 +255,9 @@ func announce(a *app, f *gateway.Fleet, o *serveOptions) error {
 	}
 	if !o.quiet {
 		_ = lines(a.stderr) // nothing is left to tell it to
+		if a.stderrTTY {
+			fmt.Fprintf(a.stderr, "%s. Ctrl-C ends it and prints what it saw.\n", f.Name())
+		}
 	}
 	return nil
 }

@@ -98,17 +98,19 @@ func TestServeText(t *testing.T) {
 			{Key: "k-7", Offered: 47999, Admitted: 2439, Refused: 45560, WorstExcess: 1219},
 			{Key: "\x1b[2Jevil", Offered: 1, Admitted: 1, WorstExcess: -19},
 		},
-		Findings: []report.Finding{{ID: "bound-broken", Text: "Too many."}},
+		Findings: []report.Finding{{ID: "bound-broken", Severity: report.High, Text: "Too many."}},
 		Notes:    []string{"a note"},
 	}
 	half := gateway.Counts{Offered: 24000, Admitted: 1220, Refused: 22780}
 	c := gateway.Snapshot{PerGateway: []gateway.GatewayCounts{{Gateway: 1, Counts: half}, {Gateway: 2, Counts: half}}}
 	var b bytes.Buffer
-	if err := writeServed(&b, r, c); err != nil {
+	if err := writeServed(&b, r, c, 80); err != nil {
 		t.Fatal(err)
 	}
-	const want = `2 gateways, local, 10/s,burst=20: 48,000 requests offered, 2,440 admitted, 45,560 refused in 120.0 s
-The promise was broken: key k-7 got 2,440 between 0.000 s and 120.000 s, where 10/s,burst=20 allows 1220.0.
+	const want = `2 gateways, local, 10/s,burst=20: 48,000 requests offered, 2,440 admitted,
+45,560 refused in 120.0 s
+The promise was broken: key k-7 got 2,440 between 0.000 s and 120.000 s, where
+10/s,burst=20 allows 1220.0.
 
   gateway  offered  admitted  refused
         1   24,000     1,220   22,780
@@ -118,7 +120,8 @@ key          offered  admitted  refused  worst excess
 k-7          47,999   2,439     45,560   1219.0
 \x1b[2Jevil  1        1         0        -19.0
 
-bound-broken: Too many.
+high bound-broken
+  Too many.
 
 note: a note
 `

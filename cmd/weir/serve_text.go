@@ -15,19 +15,20 @@ const servedRows = 10
 
 // writeServed is the server's own view of a run: the verdict, the books, the
 // gateways and the keys that fared worst.
-func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot) error {
+func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) error {
 	t := r.Totals
-	fmt.Fprintf(w, "%s: %s offered, %s admitted, %s refused in %.1f s\n",
+	say := func(format string, args ...any) { fmt.Fprintln(w, fold(fmt.Sprintf(format, args...), "", width)) }
+	say("%s: %s offered, %s admitted, %s refused in %.1f s",
 		report.Clean(r.Name), plural(int(t.Offered), "request"), grouped(t.Admitted), grouped(t.Refused), r.DurationS)
 	switch b := r.Bound; {
 	case b == nil || t.Offered == 0:
 	case r.Verdict == report.Broken:
-		fmt.Fprintf(w, "The promise was broken: key %s got %s between %.3f s and %.3f s, where %s allows %.1f.\n",
+		say("The promise was broken: key %s got %s between %.3f s and %.3f s, where %s allows %.1f.",
 			report.Clean(b.Key), grouped(b.WorstAdmitted), b.WorstInterval.FromS, b.WorstInterval.ToS, report.Clean(b.Promise), b.WorstAllows)
 	case b.Tested:
-		fmt.Fprintf(w, "The promise held: %s, on %s.\n", report.Clean(b.Promise), plural(int(b.KeysJudged), "key"))
+		say("The promise held: %s, on %s.", report.Clean(b.Promise), plural(int(b.KeysJudged), "key"))
 	default:
-		fmt.Fprintf(w, "The promise held, but nobody asked for more than %s.\n", report.Clean(b.Promise))
+		say("The promise held, but nobody asked for more than %s.", report.Clean(b.Promise))
 	}
 	if len(c.PerGateway) > 1 {
 		fmt.Fprintln(w)
@@ -43,8 +44,12 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot) error {
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 		fmt.Fprintln(table, "key\toffered\tadmitted\trefused\tworst excess")
 		for i, k := range r.PerKey {
-			if i == servedRows {
-				fmt.Fprintf(table, "… and %s more in --json\n", grouped(int64(len(r.PerKey)-i)))
+			if i == servedRows || k.Keys > 0 {
+				rest := int64(len(r.PerKey) - i)
+				if last := r.PerKey[len(r.PerKey)-1]; last.Keys > 0 {
+					rest += last.Keys - 1 // the last row sums up the others
+				}
+				fmt.Fprintf(table, "… and %s more\n", grouped(rest))
 				break
 			}
 			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.1f\n", report.Clean(k.Key), grouped(k.Offered), grouped(k.Admitted), grouped(k.Refused), k.WorstExcess)
@@ -52,13 +57,13 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot) error {
 		table.Flush()
 	}
 	for _, f := range r.Findings {
-		fmt.Fprintf(w, "\n%s: %s\n", f.ID, f.Text)
+		fmt.Fprintf(w, "\n%s %s\n%s\n", f.Severity, f.ID, fold(f.Text, "  ", width))
 	}
 	if len(r.Notes) > 0 {
 		fmt.Fprintln(w)
 	}
 	for _, n := range r.Notes {
-		fmt.Fprintf(w, "note: %s\n", report.Clean(n))
+		say("note: %s", report.Clean(n))
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package main
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // thousands writes a number with separators.
 func thousands(n int64) string {
@@ -29,6 +32,53 @@ func sparkline(counts []uint32) string {
 		out = append(out, levels[(uint64(c)*uint64(len(levels))-1)/uint64(top)])
 	}
 	return string(out)
+}
+
+// around cuts counts to at most width of them with counts[at] near the middle.
+func around(counts []uint32, at, width int) []uint32 {
+	width = min(max(width, 1), len(counts))
+	from := min(max(at-width/2, 0), len(counts)-width)
+	return counts[from : from+width]
+}
+
+// fold breaks text into lines of at most width columns, each after indent. A
+// word that is longer stands alone. Escape sequences count as no columns.
+func fold(text, indent string, width int) string {
+	var b strings.Builder
+	col := 0
+	for i, word := range strings.Fields(text) {
+		n := columns(word)
+		switch {
+		case i == 0 || col+1+n >= width:
+			if i > 0 {
+				b.WriteByte('\n')
+			}
+			b.WriteString(indent)
+			col = columns(indent)
+		default:
+			b.WriteByte(' ')
+			col++
+		}
+		b.WriteString(word)
+		col += n
+	}
+	return b.String()
+}
+
+// columns counts runes outside of escape sequences that end in m.
+func columns(s string) int {
+	n, escaped := 0, false
+	for _, r := range s {
+		switch {
+		case r == '\x1b':
+			escaped = true
+		case escaped:
+			escaped = r != 'm'
+		default:
+			n++
+		}
+	}
+	return n
 }
 
 // style makes words bold where the terminal can.

@@ -61,6 +61,7 @@ func TestRetryAfterInTheField(t *testing.T) {
 		{"no overflow", 429, "", []string{"Retry-After: 99999999999999999999"}, want{MaxWait, RetryAfter, Seconds, TooLong}},
 		{"10^30", 429, "", []string{"Retry-After: 1000000000000000000000000000000"}, want{MaxWait, RetryAfter, Seconds, TooLong}},
 		{"a unix time", 429, "", []string{"Retry-After: 1773482460"}, want{MaxWait, RetryAfter, Seconds, TooLong | LikelyUnix}},
+		{"a wait beyond the window, no more", 429, "", []string{"Retry-After: 3", `RateLimit-Policy: "p";q=20;w=2`}, want{3 * sec, RetryAfter, Seconds, 0}},
 		{"milliseconds, it seems", 429, "", []string{"Retry-After: 60000", `RateLimit-Policy: "p";q=10;w=60`}, want{60000 * sec, RetryAfter, Seconds, LikelyMillis}},
 		{"longer in the body", 429, `{"retry_after": 40.5}`, []string{"Retry-After: 1"}, want{40500 * ms, Body, Seconds, Disagree}},
 		{"rounded up from the body", 429, `{"retry_after": 2.731}`, []string{"Retry-After: 3"}, want{3 * sec, RetryAfter, Seconds, 0}},

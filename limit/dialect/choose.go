@@ -188,7 +188,8 @@ func (r *reader) suspect() {
 		for i := range r.members[:r.n] {
 			longest = max(longest, r.members[i].window)
 		}
-		if longest > 0 && a.Retry.Wait > longest {
+		// A little longer than the window is a limiter that punishes, not a unit.
+		if longest > 0 && a.Retry.Wait/10 > longest {
 			r.notes |= LikelyMillis
 		}
 	}

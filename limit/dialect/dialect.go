@@ -80,7 +80,7 @@ const (
 	Past                               // an instant before now
 	TooLong                            // above any sane wait; clamped, not to be obeyed blindly
 	OverloadNotLimit                   // 503 with Retry-After
-	LikelyMillis                       // seconds that are longer than the policy's window
+	LikelyMillis                       // seconds that are ten times longer than the policy's window
 	Inconsistent                       // remaining above limit
 	Unlimited                          // -1 or 0 where a count should be
 	NoLimitNumber                      // a policy without its number
