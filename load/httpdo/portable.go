@@ -185,20 +185,18 @@ func (p *portable) roundTrip(ctx context.Context, t *http.Transport, base string
 }
 
 func (p *portable) Poll(until int64, _ bool, done func(*load.Attempt)) {
-	p.timer.Reset(time.Duration(max(0, until-p.cfg.Clock())))
-	select {
-	case r := <-p.results:
-		p.finish(r, done)
-	case <-p.timer.C:
-		return
-	}
-	for range cap(p.results) {
+	if len(p.results) == 0 {
+		p.timer.Reset(time.Duration(max(0, until-p.cfg.Clock())))
 		select {
 		case r := <-p.results:
 			p.finish(r, done)
-		default:
+		case <-p.timer.C:
 			return
 		}
+	}
+	// One round at most: what answers at once must not keep arrivals waiting.
+	for range len(p.results) {
+		p.finish(<-p.results, done)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -21,9 +20,8 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
-// serveRaw answers each connection on a loopback port with handle, which
-// gets the requests read so far as a reader.
-func serveRaw(t *testing.T, handle func(net.Conn, *bufio.Reader)) string {
+// serveConns serves each connection on a loopback port with handle.
+func serveConns(t *testing.T, handle func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -38,11 +36,17 @@ func serveRaw(t *testing.T, handle func(net.Conn, *bufio.Reader)) string {
 			}
 			go func() {
 				defer c.Close()
-				handle(c, bufio.NewReader(c))
+				handle(c)
 			}()
 		}
 	}()
 	return "http://" + l.Addr().String()
+}
+
+// serveRaw is serveConns for handlers that read through a buffer.
+func serveRaw(t *testing.T, handle func(net.Conn, *bufio.Reader)) string {
+	t.Helper()
+	return serveConns(t, func(c net.Conn) { handle(c, bufio.NewReader(c)) })
 }
 
 // answering sends the same bytes after each request, in pieces when there
@@ -300,72 +304,6 @@ func TestConnectionsSurviveRefusals(t *testing.T) {
 			t.Errorf("%d connections with refusals, %d without, for 20 clients", opened[true], opened[false])
 		}
 	})
-}
-
-// The receiver stamps what arrives: a constant rate must be even and a
-// random one random, at the far end of the wire.
-func TestArrivalsHaveTheShapeTheyClaim(t *testing.T) {
-	for _, c := range []struct {
-		kind     profiles.ArrivalKind
-		d        time.Duration
-		min, max float64
-	}{
-		{profiles.Constant, 3 * time.Second, 0, 0.15},
-		{profiles.Poisson, 6 * time.Second, 0.9, 1.1},
-	} {
-		t.Run(string(c.kind), func(t *testing.T) {
-			// A busy machine can only make arrivals less even; one good run shows
-			// what the sender does.
-			best := math.Inf(1)
-			for range 3 {
-				var mu sync.Mutex
-				var stamps []time.Time
-				url := serveRaw(t, func(conn net.Conn, r *bufio.Reader) {
-					for {
-						if _, err := r.Peek(1); err != nil {
-							return
-						}
-						now := time.Now()
-						mu.Lock()
-						stamps = append(stamps, now)
-						mu.Unlock()
-						if _, err := http.ReadRequest(r); err != nil {
-							return
-						}
-						_, _ = io.WriteString(conn, ok)
-					}
-				})
-				testRun{urls: []string{url}, profile: arrivals(c.kind, 200, c.d)}.do(t, false)
-				mu.Lock()
-				slices.SortFunc(stamps, time.Time.Compare)
-				var gaps []float64
-				for i := 1; i < len(stamps); i++ {
-					gaps = append(gaps, stamps[i].Sub(stamps[i-1]).Seconds())
-				}
-				mu.Unlock()
-				cv := variation(gaps)
-				t.Logf("%s: %d arrivals, coefficient of variation of gaps %.3f", c.kind, len(stamps), cv)
-				if cv >= c.min {
-					best = min(best, cv)
-				}
-				if best <= c.max {
-					return
-				}
-			}
-			t.Errorf("coefficient of variation %.3f, want %.2f to %.2f", best, c.min, c.max)
-		})
-	}
-}
-
-func variation(xs []float64) float64 {
-	mean, sq := 0.0, 0.0
-	for _, x := range xs {
-		mean += x / float64(len(xs))
-	}
-	for _, x := range xs {
-		sq += (x - mean) * (x - mean) / float64(len(xs))
-	}
-	return math.Sqrt(sq) / mean
 }
 
 func TestConnectionModes(t *testing.T) {

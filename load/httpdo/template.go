@@ -145,7 +145,7 @@ func (c *Config) newRequest(t *url.URL, r Route) (*request, error) {
 		}
 		h := struct{ name, value template }{parseTemplate(l.Name), parseTemplate(l.Value)}
 		q.header = append(q.header, h)
-		q.varies = q.varies || h.value.perAttempt()
+		q.varies = q.varies || h.name.perAttempt() || h.value.perAttempt()
 	}
 	q.body = parseTemplate(c.Body)
 	q.varies = q.varies || q.body.perAttempt()
