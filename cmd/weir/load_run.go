@@ -84,7 +84,7 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 		}
 	}
 	cfg := r.http
-	cfg.Clock, cfg.Wall, cfg.Texts, cfg.KeyName = load.StartClock(r.start), r.start, &r.texts, r.plan.KeyName
+	cfg.Clock, cfg.Wall, cfg.Texts, cfg.AppendKey = load.StartClock(r.start), r.start, &r.texts, r.plan.AppendKey
 	for _, route := range r.plan.Routes {
 		cfg.Routes = append(cfg.Routes, httpdo.Route(route))
 	}

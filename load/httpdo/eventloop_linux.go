@@ -51,6 +51,7 @@ type eventLoop struct {
 	hup        bool          // the peer of the connection being read has closed its side
 	stamp      int64         // the clock while answers are being handled, else 0
 	buf        []byte
+	key        []byte
 	scratch    []byte
 	events     [eventsMax]unix.EpollEvent
 }
@@ -170,8 +171,8 @@ func (l *eventLoop) render(c *conn, a *load.Attempt) []byte {
 			return b
 		}
 	}
-	var v vars
-	v.key, v.client, v.seq = l.cfg.KeyName(ev.Key), ev.Client, a.Seq
+	l.key = l.cfg.AppendKey(l.key[:0], ev.Key)
+	v := vars{key: l.key, client: ev.Client, seq: a.Seq}
 	b, scratch := q.append(l.buf[:0], v, l.scratch, l.cfg.Mode == NewConn)
 	l.scratch = scratch
 	if !q.varies {

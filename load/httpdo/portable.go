@@ -109,7 +109,7 @@ func (p *portable) Send(a *load.Attempt) {
 	ctx, cancel := context.WithTimeout(context.Background(), p.cfg.Timeout)
 	p.inFlight[a] = cancel
 	q := p.requests[int(ev.Target)*len(p.cfg.routes())+int(ev.Route)]
-	v := vars{key: p.cfg.KeyName(ev.Key), client: ev.Client, seq: a.Seq}
+	v := vars{key: p.cfg.AppendKey(nil, ev.Key), client: ev.Client, seq: a.Seq}
 	t := p.shared
 	if p.cfg.Mode == PerClient {
 		if t = p.perClient[ev.Client]; t == nil {
