@@ -42,6 +42,7 @@ type answer struct {
 	read     int64
 	first    atomic.Int64
 	fresh    atomic.Bool
+	got      atomic.Bool // a connection
 	done     int64
 	class    report.Class
 	complete bool
@@ -132,7 +133,10 @@ func (p *portable) Send(a *load.Attempt) {
 // run on the transport's goroutines.
 func (r *answer) trace(clock load.Clock) *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
-		GotConn:              func(i httptrace.GotConnInfo) { r.fresh.Store(!i.Reused) },
+		GotConn: func(i httptrace.GotConnInfo) {
+			r.got.Store(true)
+			r.fresh.Store(!i.Reused)
+		},
 		GotFirstResponseByte: func() { r.first.CompareAndSwap(0, clock()) },
 	}
 }
@@ -159,7 +163,9 @@ func (p *portable) roundTrip(ctx context.Context, t *http.Transport, base string
 	}
 	res, err := t.RoundTrip(req)
 	if err != nil {
-		r.class = classOfHTTP(err)
+		if r.class = classOfHTTP(err); r.class == report.Timeout && !r.got.Load() {
+			r.class = report.ConnectTimeout // the request's time was up before the dialer's
+		}
 		return
 	}
 	defer res.Body.Close()
