@@ -101,11 +101,6 @@ func (l *loop) run() {
 		at := l.wake()
 		e.cfg.Senders[l.id].Poll(at, l.pace.dense && at-l.now <= tick, l.done)
 	}
-	if !e.stopped.Load() {
-		// What fell due while the loop slept across the end is still the run's.
-		l.now = l.end - 1
-		l.dispatch()
-	}
 	l.drain()
 }
 
