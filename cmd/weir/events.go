@@ -15,7 +15,7 @@ var errBusy = errors.New("another run is writing it")
 func createEvents(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o666)
 	if err != nil {
-		return nil, outError(path, err)
+		return nil, fileError("--events", path, err)
 	}
 	info, err := f.Stat()
 	if err == nil && info.Mode().IsRegular() {
@@ -28,7 +28,7 @@ func createEvents(path string) (*os.File, error) {
 		if errors.Is(err, errBusy) {
 			return nil, reachError(fmt.Errorf("cannot write %s: %w", path, err), "--events with another name, or wait for that run")
 		}
-		return nil, outError(path, err)
+		return nil, fileError("--events", path, err)
 	}
 	return f, nil
 }

@@ -176,7 +176,11 @@ func runLoad(cmd *cobra.Command, o *loadOptions, urls []string) error {
 	if err != nil {
 		return err
 	}
-	r.repeat = repeatLine(cmd, r.targetNames()...)(r.seed)
+	names := r.targetNames()
+	if o.sender.unix != "" && !cmd.Flags().Changed("unix") {
+		names = urls // unix:PATH, which no flag repeats
+	}
+	r.repeat = repeatLine(cmd, names...)(r.seed)
 	if o.dryRun {
 		return o.describe(r)
 	}

@@ -19,6 +19,10 @@ import (
 // mergeEvery is how often what was recorded is merged and shown.
 const mergeEvery = 100 * time.Millisecond
 
+// drainMargin is how much longer than the timeout the last answers are waited
+// for, so that what times out is counted as that and not as in flight.
+const drainMargin = 200 * time.Millisecond
+
 // loadRun is one run of the engine against HTTP targets.
 type loadRun struct {
 	app       *app
@@ -84,7 +88,7 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 		}
 	}
 	cfg := r.http
-	cfg.Clock, cfg.Wall, cfg.Texts, cfg.KeyName = load.StartClock(r.start), r.start, &r.texts, r.plan.KeyName
+	cfg.Clock, cfg.Wall, cfg.Texts, cfg.AppendKey = load.StartClock(r.start), r.start, &r.texts, r.plan.AppendKey
 	for _, route := range r.plan.Routes {
 		cfg.Routes = append(cfg.Routes, httpdo.Route(route))
 	}
@@ -105,7 +109,7 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 	}
 	collector := report.NewCollector(setup)
 	engineConfig := load.Config{Plan: r.plan, Seed: r.seed, Clock: cfg.Clock, Targets: len(cfg.Targets), Spread: r.spread,
-		Limits: r.limits, MaxAttempts: r.attempts, DropAfter: r.dropAfter, Grace: cfg.Timeout}
+		Limits: r.limits, MaxAttempts: r.attempts, DropAfter: r.dropAfter, Grace: cfg.Timeout + drainMargin}
 	for _, s := range senders {
 		defer s.Close()
 		engineConfig.Senders = append(engineConfig.Senders, s)

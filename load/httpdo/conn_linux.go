@@ -20,18 +20,19 @@ const (
 // conn is one socket of the event loop. Slots are reused; gen tells an old
 // event from one of the present socket.
 type conn struct {
-	fd     int
-	gen    int32
-	id     int32
-	state  connState
-	isHead bool // the request is a HEAD
-	target uint16
-	a      *load.Attempt
-	out    []byte // of the request, not yet taken by the kernel
-	in     []byte // of the header block, when it came in pieces
-	kept   []byte // first bytes of a body that came in pieces
-	head   head
-	body   body
+	fd      int
+	gen     int32
+	id      int32
+	state   connState
+	isHead  bool // the request is a HEAD
+	stamped bool // the kernel has been asked to stamp what arrives
+	target  uint16
+	a       *load.Attempt
+	out     []byte // of the request, not yet taken by the kernel
+	in      []byte // of the header block, when it came in pieces
+	kept    []byte // first bytes of a body that came in pieces
+	head    head
+	body    body
 	// Busy connections form a list by time of sending, which is the order
 	// in which they time out. Idle ones know their place in the idle stack.
 	prev, next int32
@@ -128,7 +129,7 @@ func (l *eventLoop) close(c *conn) {
 		l.connecting--
 	}
 	c.gen++
-	c.state, c.a = connFree, nil
+	c.state, c.a, c.stamped = connFree, nil, false
 	c.out, c.in, c.kept = c.out[:0], nil, nil
 	l.openNow--
 	l.free = append(l.free, c.id)

@@ -23,9 +23,9 @@ func (l *eventLoop) receive(c *conn, hup bool) {
 		}
 		l.stamp = l.cfg.Clock()
 		if came > 0 {
-			// Never before the request nor after this moment, whatever the
-			// wall clock did.
-			l.stamp = min(max(came, c.a.Event.Sent), l.stamp)
+			// Never before the request or its first byte nor after this moment,
+			// whatever the wall clock did.
+			l.stamp = min(max(came, c.a.Event.Sent, c.a.Event.First), l.stamp)
 		}
 		if errno != 0 {
 			l.fail(c, classOf(errno))

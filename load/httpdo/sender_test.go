@@ -20,9 +20,8 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
-// serveRaw answers each connection on a loopback port with handle, which
-// gets the requests read so far as a reader.
-func serveRaw(t *testing.T, handle func(net.Conn, *bufio.Reader)) string {
+// serveConns serves each connection on a loopback port with handle.
+func serveConns(t *testing.T, handle func(net.Conn)) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -37,11 +36,17 @@ func serveRaw(t *testing.T, handle func(net.Conn, *bufio.Reader)) string {
 			}
 			go func() {
 				defer c.Close()
-				handle(c, bufio.NewReader(c))
+				handle(c)
 			}()
 		}
 	}()
 	return "http://" + l.Addr().String()
+}
+
+// serveRaw is serveConns for handlers that read through a buffer.
+func serveRaw(t *testing.T, handle func(net.Conn, *bufio.Reader)) string {
+	t.Helper()
+	return serveConns(t, func(c net.Conn) { handle(c, bufio.NewReader(c)) })
 }
 
 // answering sends the same bytes after each request, in pieces when there
@@ -75,6 +80,8 @@ type testRun struct {
 	tap     func(*report.Event)
 	max     int64
 	promise *report.Promise
+	wrap    func(Sender) load.Sender
+	loops   int // 0 is one
 }
 
 func (r testRun) do(t *testing.T, portable bool) (*report.Result, int64) {
@@ -85,7 +92,7 @@ func (r testRun) do(t *testing.T, portable bool) (*report.Result, int64) {
 	}
 	start := time.Now()
 	texts := new(report.Texts)
-	cfg := Config{Method: "GET", KeyName: plan.KeyName, KeyHeader: "X-API-Key", Connections: 64, Timeout: 30 * time.Second,
+	cfg := Config{Method: "GET", AppendKey: plan.AppendKey, KeyHeader: "X-API-Key", Connections: 64, Timeout: 30 * time.Second,
 		Clock: load.StartClock(start), Wall: start, Texts: texts, Portable: portable}
 	for _, u := range r.urls {
 		parsed, err := url.Parse(u)
@@ -98,14 +105,21 @@ func (r testRun) do(t *testing.T, portable bool) (*report.Result, int64) {
 	if r.change != nil {
 		r.change(&cfg)
 	}
-	senders, err := New(context.Background(), cfg, 1)
+	senders, err := New(context.Background(), cfg, max(r.loops, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer senders[0].Close()
 	c := report.NewCollector(report.Setup{Start: start, Tap: r.tap, Promise: r.promise, Names: report.Names{Text: texts.Text}})
-	e, err := load.New(load.Config{Plan: plan, Seed: 1, Senders: []load.Sender{senders[0]}, Shards: []*report.Shard{c.Shard()},
-		Clock: cfg.Clock, Targets: len(cfg.Targets), Limits: r.limits, MaxAttempts: r.max, DropAfter: time.Second, Grace: cfg.Timeout})
+	engine := load.Config{Plan: plan, Seed: 1, Clock: cfg.Clock, Targets: len(cfg.Targets), Limits: r.limits, MaxAttempts: r.max, DropAfter: time.Second, Grace: cfg.Timeout}
+	for _, s := range senders {
+		defer s.Close()
+		sender := load.Sender(s)
+		if r.wrap != nil {
+			sender = r.wrap(s)
+		}
+		engine.Senders, engine.Shards = append(engine.Senders, sender), append(engine.Shards, c.Shard())
+	}
+	e, err := load.New(engine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +130,11 @@ func (r testRun) do(t *testing.T, portable bool) (*report.Result, int64) {
 	if tot := res.Totals; tot.Planned != tot.Offered+tot.Dropped || tot.Offered != tot.Admitted+tot.Refused+tot.Failed+tot.InFlight {
 		t.Fatalf("the sums do not balance: %+v", tot)
 	}
-	return res, senders[0].Opened()
+	opened := int64(0)
+	for _, s := range senders {
+		opened += s.Opened()
+	}
+	return res, opened
 }
 
 // both runs a test with each sender.

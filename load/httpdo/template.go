@@ -3,6 +3,7 @@ package httpdo
 import (
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,7 +56,7 @@ func parseTemplate(s string) template {
 
 // vars are the values of one attempt.
 type vars struct {
-	key    string
+	key    []byte
 	client uint32
 	seq    uint64
 }
@@ -88,8 +89,15 @@ func (t template) append(dst []byte, v vars) []byte {
 
 // appendEscaped is append with the variables escaped for a query.
 func (t template) appendEscaped(dst []byte, v vars) []byte {
-	v.key = url.QueryEscape(v.key)
+	if slices.ContainsFunc(v.key, func(c byte) bool { return !unreserved(c) }) {
+		v.key = []byte(url.QueryEscape(string(v.key)))
+	}
 	return t.append(dst, v)
+}
+
+// unreserved are the bytes that need no escape anywhere (RFC 3986, 2.3).
+func unreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.' || c == '~'
 }
 
 // request is one (target, route) of a run, ready to be filled in.
@@ -145,7 +153,7 @@ func (c *Config) newRequest(t *url.URL, r Route) (*request, error) {
 		}
 		h := struct{ name, value template }{parseTemplate(l.Name), parseTemplate(l.Value)}
 		q.header = append(q.header, h)
-		q.varies = q.varies || h.value.perAttempt()
+		q.varies = q.varies || h.name.perAttempt() || h.value.perAttempt()
 	}
 	q.body = parseTemplate(c.Body)
 	q.varies = q.varies || q.body.perAttempt()
