@@ -61,6 +61,9 @@ func (l *loop) drain() {
 		l.now = e.cfg.Clock()
 		shard.Advance(l.now)
 	}
+	if !e.cut.Load() {
+		s.Poll(l.now, false, l.done) // what came or timed out while this loop was held up
+	}
 	l.dropWaiting()
 	s.Abort(func(a *Attempt) {
 		l.flying--

@@ -110,7 +110,7 @@ func (r testRun) do(t *testing.T, portable bool) (*report.Result, int64) {
 		t.Fatal(err)
 	}
 	c := report.NewCollector(report.Setup{Start: start, Tap: r.tap, Promise: r.promise, Names: report.Names{Text: texts.Text}})
-	engine := load.Config{Plan: plan, Seed: 1, Clock: cfg.Clock, Targets: len(cfg.Targets), Limits: r.limits, MaxAttempts: r.max, DropAfter: time.Second, Grace: cfg.Timeout}
+	engine := load.Config{Plan: plan, Seed: 1, Clock: cfg.Clock, Targets: len(cfg.Targets), Limits: r.limits, MaxAttempts: r.max, DropAfter: time.Second, Grace: cfg.Timeout + time.Second}
 	for _, s := range senders {
 		defer s.Close()
 		sender := load.Sender(s)
