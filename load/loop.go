@@ -100,6 +100,7 @@ func (l *loop) run() {
 	for !e.stopped.Load() {
 		l.now = e.cfg.Clock()
 		if l.now >= l.end {
+			l.arrive() // what came due since the last look is part of the plan
 			break
 		}
 		l.dispatch()
@@ -115,15 +116,7 @@ func (l *loop) run() {
 
 // dispatch starts everything that is due.
 func (l *loop) dispatch() {
-	n := 0
-	for l.more && l.slot.Due <= l.now && !l.e.stopped.Load() {
-		i := l.table.get()
-		l.begin(i, l.slot, false)
-		l.slot, l.more = l.sched.Next()
-		l.offer(i)
-		n++
-	}
-	if n > 0 {
+	if n := l.arrive(); n > 0 {
 		l.burst, l.dense = l.now, n >= denseArrivals
 	}
 	for {
@@ -134,6 +127,18 @@ func (l *loop) dispatch() {
 		l.offer(i)
 	}
 	l.serveAll()
+}
+
+// arrive starts the open-loop calls that are due and says how many.
+func (l *loop) arrive() (n int) {
+	for l.more && l.slot.Due <= l.now && !l.e.stopped.Load() {
+		i := l.table.get()
+		l.begin(i, l.slot, false)
+		l.slot, l.more = l.sched.Next()
+		l.offer(i)
+		n++
+	}
+	return n
 }
 
 // serveAll sends what waits and has a connection now.
@@ -160,17 +165,27 @@ func (l *loop) wake() int64 {
 }
 
 // offer picks the target of a due attempt and sends it, or queues it for a
-// connection behind those that were due before it.
+// connection behind those that were due before it. One that is too late
+// already, because the loop was held up, is dropped.
 func (l *loop) offer(i int32) {
 	c := &l.table.calls[i]
 	c.attempt++
 	c.target = l.pick(c)
+	if l.tooLate(c) {
+		l.drop(i)
+		return
+	}
 	if l.ready[c.target].size == 0 && l.e.cfg.Senders[l.id].Room(c.target, c.client) {
 		l.send(i)
 		return
 	}
 	l.ready[c.target].push(i)
 	l.waiting++
+}
+
+// tooLate reports whether an open-loop attempt counts as dropped by now.
+func (l *loop) tooLate(c *call) bool {
+	return !c.closed && l.e.cfg.DropAfter > 0 && l.now-c.due > int64(l.e.cfg.DropAfter)
 }
 
 func (l *loop) pick(c *call) uint16 {
@@ -197,7 +212,7 @@ func (l *loop) serve(t int) {
 			return
 		}
 		c := &l.table.calls[i]
-		if !c.closed && l.e.cfg.DropAfter > 0 && l.now-c.due > int64(l.e.cfg.DropAfter) {
+		if l.tooLate(c) {
 			q.pop()
 			l.waiting--
 			l.drop(i)

@@ -3,12 +3,10 @@ package httpdo
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -237,14 +235,6 @@ func (p *portable) Close() error {
 	p.shared.CloseIdleConnections()
 	for _, t := range p.perClient {
 		t.CloseIdleConnections()
-	}
-	return nil
-}
-
-// checkKey refuses a key that would end a header line.
-func checkKey(key string) error {
-	if strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
-		return fmt.Errorf("key %q holds a control character, which cannot be sent", key)
 	}
 	return nil
 }

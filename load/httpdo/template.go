@@ -1,8 +1,10 @@
 package httpdo
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -147,6 +149,11 @@ func (c *Config) newRequest(t *url.URL, r Route) (*request, error) {
 		q.header = append(q.header, h)
 		q.varies = q.varies || h.value.perAttempt()
 	}
+	if t.User != nil && !c.hasHeader("authorization") {
+		pass, _ := t.User.Password() // "" when there is none
+		credentials := base64.StdEncoding.EncodeToString([]byte(t.User.Username() + ":" + pass))
+		q.header = append(q.header, struct{ name, value template }{template{{lit: "Authorization"}}, template{{lit: "Basic " + credentials}}})
+	}
 	q.body = parseTemplate(c.Body)
 	q.varies = q.varies || q.body.perAttempt()
 	return q, nil
@@ -164,21 +171,18 @@ func escapeLiteral(s string) string {
 // header is the run's fields with those that weir adds itself.
 func (c *Config) header() []Line {
 	lines := c.Header
-	has := func(name string) bool {
-		for _, l := range c.Header {
-			if strings.EqualFold(l.Name, name) {
-				return true
-			}
-		}
-		return false
-	}
 	if c.KeyHeader != "" {
 		lines = append(lines[:len(lines):len(lines)], Line{c.KeyHeader, "{key}"})
 	}
-	if !has("user-agent") {
+	if !c.hasHeader("user-agent") {
 		lines = append(lines[:len(lines):len(lines)], Line{"User-Agent", "weir"})
 	}
 	return lines
+}
+
+// hasHeader reports whether the run sets a field of this lower-case name.
+func (c *Config) hasHeader(name string) bool {
+	return slices.ContainsFunc(c.Header, func(l Line) bool { return strings.EqualFold(l.Name, name) })
 }
 
 // append writes the request as HTTP/1.1.
