@@ -87,7 +87,10 @@ func runDemo(ctx context.Context, a *app, c *console, s *seed) error {
 	seed := s.resolve(a)
 	style := newStyle(c.color(a))
 	var peaks []int64
-	return toStdout(a, func(w io.Writer) error {
+	// Unbuffered: each act is on the screen before its traffic starts, and
+	// what has been told stays told when the user has seen enough.
+	w := &errWriter{w: a.stdout}
+	err := func() error {
 		for _, act := range demoActs() {
 			fmt.Fprintf(w, "%s\n%s\n\n", style.bold(act.title), act.says)
 			r, err := act.play(ctx, a, c, seed)
@@ -98,6 +101,9 @@ func runDemo(ctx context.Context, a *app, c *console, s *seed) error {
 				return errInterrupted
 			}
 			act.tell(w, r)
+			if w.err != nil {
+				return w.err
+			}
 			fmt.Fprintln(w)
 			peaks = append(peaks, r.Herd.Peak10ms)
 		}
@@ -105,8 +111,12 @@ func runDemo(ctx context.Context, a *app, c *console, s *seed) error {
 		fmt.Fprintf(w, "%s Jitter took the peak from %s to %s returns in 10 ms, and let the same calls through.\n\n",
 			style.bold("So:"), thousands(peaks[last-1]), thousands(peaks[last]))
 		fmt.Fprintf(w, "Try it on a limiter of your own:\n  weir load http://127.0.0.1:8080/ --profile retry-storm --limit %s\n", stormLimit)
-		return nil
-	})
+		return w.err
+	}()
+	if w.err != nil {
+		return stdoutError(w.err)
+	}
+	return err
 }
 
 // play starts the act's gateways and sends its traffic at them.

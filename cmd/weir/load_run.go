@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 	"time"
 
@@ -44,12 +43,15 @@ type loadRun struct {
 
 // compile fixes the plan, for a run that starts a moment after now.
 func (r *loadRun) compile(now time.Time) error {
-	opt := load.Options{Seed: r.seed, ReadFile: os.ReadFile}
+	began := time.Now()
+	opt := load.Options{Seed: r.seed, ReadFile: readInput}
 	plan, err := load.Compile(r.profile, opt)
 	if err != nil {
 		return inputError(err)
 	}
-	r.start = now.Add(startDelay(plan))
+	// What follows takes about as long again for a plan that is long in the
+	// making, such as one with millions of keys from a file.
+	r.start = now.Add(startDelay(plan) + 3*time.Since(began))
 	opt.Start = r.start.UnixNano()
 	if r.plan, err = load.Compile(r.profile, opt); err != nil {
 		return inputError(err)

@@ -148,7 +148,7 @@ func (p *portable) roundTrip(ctx context.Context, t *http.Transport, base string
 		r.class = report.OtherError
 		return
 	}
-	req.Body, req.Host = io.NopCloser(empty{}), q.host
+	req.Body, req.Host = io.NopCloser(empty{}), string(q.host.append(nil, v))
 	if len(body) > 0 {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}

@@ -97,7 +97,7 @@ func (t template) appendEscaped(dst []byte, v vars) []byte {
 // request is one (target, route) of a run, ready to be filled in.
 type request struct {
 	method string
-	host   string
+	host   template
 	path   template // path and query, escaped
 	header []struct{ name, value template }
 	body   template
@@ -106,7 +106,7 @@ type request struct {
 
 // newRequest compiles what is sent to target t for route r.
 func (c *Config) newRequest(t *url.URL, r Route) (*request, error) {
-	q := &request{method: c.Method, host: t.Host}
+	q := &request{method: c.Method, host: template{{lit: t.Host}}}
 	if r.Method != "" {
 		q.method = r.Method
 	}
@@ -142,7 +142,8 @@ func (c *Config) newRequest(t *url.URL, r Route) (*request, error) {
 	q.varies = q.path.perAttempt()
 	for _, l := range c.header() {
 		if strings.EqualFold(l.Name, "host") {
-			q.host = l.Value
+			q.host = parseTemplate(l.Value)
+			q.varies = q.varies || q.host.perAttempt()
 			continue
 		}
 		h := struct{ name, value template }{parseTemplate(l.Name), parseTemplate(l.Value)}
@@ -191,7 +192,7 @@ func (q *request) append(dst []byte, v vars, body []byte, closing bool) ([]byte,
 	dst = append(dst, ' ')
 	dst = q.path.appendEscaped(dst, v)
 	dst = append(dst, " HTTP/1.1\r\nHost: "...)
-	dst = append(dst, q.host...)
+	dst = q.host.append(dst, v)
 	for _, h := range q.header {
 		dst = append(dst, "\r\n"...)
 		dst = h.name.append(dst, v)
