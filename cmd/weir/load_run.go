@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -124,13 +125,10 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 		time.Sleep(time.Until(r.start))
 		finished <- engine.Run()
 	}()
-	err = r.watch(ctx, engine, collector, cfg.Clock, finished)
+	stopped, err := r.watch(ctx, engine, collector, cfg.Clock, finished)
 	cpu, rss := processUsage()
-	ran := min(cfg.Clock(), int64(r.plan.Duration)+int64(cfg.Timeout))
-	if ctx.Err() == nil && ran >= int64(r.plan.Duration) {
-		ran = int64(r.plan.Duration)
-	}
-	meta.Duration, meta.Interrupted = ran, ctx.Err() != nil
+	// Waiting for the last answers is no part of the run's length.
+	meta.Duration, meta.Interrupted = max(0, min(stopped, int64(r.plan.Duration))), ctx.Err() != nil
 	meta.CPUSeconds, meta.RSSMB = cpu-before, rss
 	result := collector.Finish(meta)
 	result.AddChecks(r.checks)
@@ -142,22 +140,25 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 	return result, err
 }
 
-// watch merges and shows while the engine runs, and passes interrupts on.
-func (r *loadRun) watch(ctx context.Context, engine *load.Engine, c *report.Collector, clock load.Clock, finished <-chan error) error {
+// watch merges and shows while the engine runs, and passes interrupts on. It
+// returns when the sending stopped: at the first interrupt or with the run.
+func (r *loadRun) watch(ctx context.Context, engine *load.Engine, c *report.Collector, clock load.Clock, finished <-chan error) (stopped int64, err error) {
 	ticker := time.NewTicker(mergeEvery)
 	defer ticker.Stop()
 	r.progress.begin(r.name, time.Duration(r.plan.Duration))
 	defer r.progress.end()
 	drain, cut := ctx.Done(), r.app.cut.Done()
+	stopped = math.MaxInt64
 	for {
 		select {
 		case err := <-finished:
 			if err != nil {
-				return internalError(err)
+				err = internalError(err)
 			}
-			return nil
+			return min(stopped, clock()), err
 		case <-drain:
 			engine.Stop()
+			stopped = clock()
 			drain = nil
 		case <-cut:
 			engine.Cut()
