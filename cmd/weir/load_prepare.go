@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -28,6 +29,9 @@ const (
 	// unixPathMax is what a socket's path may have at most on Linux.
 	unixPathMax = 107
 )
+
+// proxySchemes are the proxies that the portable sender can speak to.
+var proxySchemes = []string{"http", "https", "socks5", "socks5h"}
 
 // prepare turns flags into a run that is ready to start.
 func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, error) {
@@ -165,8 +169,11 @@ func (o *loadOptions) httpConfig(targets []*url.URL) (httpdo.Config, error) {
 	c.MaxBody = n
 	c.Mode = map[string]httpdo.Mode{"keep-alive": httpdo.KeepAlive, "new": httpdo.NewConn, "per-client": httpdo.PerClient}[s.mode]
 	if s.proxy != "" {
-		if c.Proxy, err = url.Parse(s.proxy); err != nil || c.Proxy.Host == "" {
-			return c, usagef("--proxy http://127.0.0.1:3128", "--proxy is not a URL with a host")
+		if c.Proxy, err = url.Parse(s.proxy); err != nil || c.Proxy.Host == "" || !slices.Contains(proxySchemes, c.Proxy.Scheme) {
+			return c, usagef("--proxy http://127.0.0.1:3128", "--proxy is not a URL with a host and one of the schemes %s", strings.Join(proxySchemes, ", "))
+		}
+		if s.unix != "" {
+			return c, usagef("--proxy URL or --unix PATH", "--proxy and --unix name two places to connect to")
 		}
 	}
 	c.TLS, err = s.tls()
@@ -258,11 +265,17 @@ func (o *loadOptions) connections(p *load.Plan, targets int) (int, error) {
 	if n < s.threads {
 		return 0, usagef("--threads 1", "--connections %d is less than one for each of %d threads", n, s.threads)
 	}
-	if need := n + spareHandles; known && uint64(need) > handles {
-		return 0, reachError(fmt.Errorf("%d connections need %d file handles, and this shell allows %d", n, need, handles),
+	return n, enoughHandles(n, n+spareHandles)
+}
+
+// enoughHandles fails when this process may not open as many files as so many
+// connections need.
+func enoughHandles(connections, need int) error {
+	if handles, known := fileHandles(); known && uint64(need) > handles {
+		return reachError(fmt.Errorf("%d connections need %d file handles, and this shell allows %d", connections, need, handles),
 			"ulimit -n "+strconv.Itoa(need))
 	}
-	return n, nil
+	return nil
 }
 
 // describe prints the plan of a dry run.
