@@ -123,6 +123,11 @@ func (p *act) play(ctx context.Context, a *app, c *console, seed int64) (*report
 	if err != nil {
 		return nil, err
 	}
+	connections := min(p.profile.Populations[0].Clients*p.gateways, 1000)
+	// Both ends of each are in this process.
+	if err := enoughHandles(connections, 2*connections+p.gateways+spareHandles); err != nil {
+		return nil, err
+	}
 	fleet, err := gateway.New(gateway.Config{Gateways: p.gateways, Limit: spec, Design: p.design, Latency: p.latency})
 	if err != nil {
 		return nil, err
@@ -141,7 +146,7 @@ func (p *act) play(ctx context.Context, a *app, c *console, seed int64) (*report
 	if err := r.compile(a.now()); err != nil {
 		return nil, err
 	}
-	r.http = httpdo.Config{Method: "GET", KeyHeader: "X-API-Key", Connections: min(p.profile.Populations[0].Clients*p.gateways, 1000), Timeout: 5 * time.Second}
+	r.http = httpdo.Config{Method: "GET", KeyHeader: "X-API-Key", Connections: connections, Timeout: 5 * time.Second}
 	r.http.Refused.Status, _ = httpdo.ParseStatusSet("429")
 	for i, s := range fleet.URLs() {
 		u, err := url.Parse(s)

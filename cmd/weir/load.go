@@ -187,6 +187,9 @@ func runLoad(cmd *cobra.Command, o *loadOptions, urls []string) error {
 	if err := o.out.check(); err != nil {
 		return err
 	}
+	if err := checkApart(o.events, o.out); err != nil {
+		return err
+	}
 	if o.events != "" {
 		f, err := createEvents(o.events)
 		if err != nil {

@@ -42,7 +42,7 @@ func renderResult(w io.Writer, r *report.Result, format string, t report.TextOpt
 // verdictError is the exit code that a finished run has earned.
 func verdictError(r *report.Result) error {
 	t := r.Totals
-	if t.Offered > 0 && t.Failed == t.Offered {
+	if t.Failed > 0 && t.Admitted+t.Refused == 0 {
 		worst, n := "", int64(0)
 		for class, count := range r.Errors {
 			if count > n {

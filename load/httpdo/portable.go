@@ -3,12 +3,10 @@ package httpdo
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -154,7 +152,7 @@ func (p *portable) roundTrip(ctx context.Context, t *http.Transport, base string
 		r.class = report.OtherError
 		return
 	}
-	req.Body, req.Host = io.NopCloser(empty{}), q.host
+	req.Body, req.Host = io.NopCloser(empty{}), string(q.host.append(nil, v))
 	if len(body) > 0 {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
@@ -241,14 +239,6 @@ func (p *portable) Close() error {
 	p.shared.CloseIdleConnections()
 	for _, t := range p.perClient {
 		t.CloseIdleConnections()
-	}
-	return nil
-}
-
-// checkKey refuses a key that would end a header line.
-func checkKey(key string) error {
-	if strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
-		return fmt.Errorf("key %q holds a control character, which cannot be sent", key)
 	}
 	return nil
 }
