@@ -3,6 +3,7 @@ package load
 import (
 	"container/heap"
 	"math"
+	"runtime"
 	"testing"
 	"time"
 
@@ -411,4 +412,47 @@ func TestPanicInALoopIsAnError(t *testing.T) {
 	if err := e.Run(); err == nil {
 		t.Fatal("a panic went unnoticed")
 	}
+}
+
+// A herd of clients that wait on Retry-After: the engine's memory for each,
+// and its cost of an attempt.
+func BenchmarkHerd(b *testing.B) {
+	const clients = 20_000
+	spec, err := limit.ParseSpec("1000/s,burst=1000")
+	if err != nil {
+		b.Fatal(err)
+	}
+	limiter, err := spec.New()
+	if err != nil {
+		b.Fatal(err)
+	}
+	attempts, bytes := 0, uint64(0)
+	for b.Loop() {
+		plan, err := Compile(closedLoop(clients, "retry-after", 5*time.Second, 0), Options{Seed: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		w := &world{latency: int64(time.Millisecond), room: 1000, limiter: limiter}
+		c := report.NewCollector(report.Setup{})
+		before := heapInUse()
+		e, err := New(Config{Plan: plan, Seed: 1, Senders: []Sender{w}, Shards: []*report.Shard{c.Shard()},
+			Clock: func() int64 { return w.now }, Targets: 1, Grace: time.Second})
+		if err != nil {
+			b.Fatal(err)
+		}
+		bytes = heapInUse() - before
+		if err := e.Run(); err != nil {
+			b.Fatal(err)
+		}
+		attempts += len(w.sent)
+	}
+	b.ReportMetric(float64(bytes)/clients, "B/client")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(attempts), "ns/attempt")
+}
+
+func heapInUse() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }
