@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -30,9 +31,15 @@ type Scenario struct {
 // Run simulates. The Outcome's zero value takes the figures.
 func (s *Scenario) Run(ctx context.Context, o *Outcome) error { return s.Params.Run(ctx, o) }
 
-// Parameters lists every parameter with its value.
+// Parameters lists the parameters that mean something beside the others, with
+// their values.
 func (s *Scenario) Parameters() []Parameter {
-	return parametersOf(reflect.ValueOf(s.Params), "", "")
+	all := parametersOf(reflect.ValueOf(s.Params), "", "")
+	if p, ok := s.Params.(Partial); ok {
+		unused := p.Unused()
+		all = slices.DeleteFunc(all, func(q Parameter) bool { return unused[q.Path] != "" })
+	}
+	return all
 }
 
 // Seed is the parameter "seed", and whether the scenario has one.
@@ -192,6 +199,14 @@ func (l *loader) finish(s *Scenario, sets []string) (*Scenario, error) {
 		}
 		path, _, _ := strings.Cut(set, "=")
 		from[strings.TrimPrefix(strings.TrimSpace(path), "params.")] = set
+	}
+	if p, ok := s.Params.(Partial); ok {
+		unused := p.Unused()
+		for path, set := range from {
+			if why, ok := unused[path]; ok {
+				return nil, &profiles.Error{Msg: "--set " + set + ": " + path + " " + why, Hint: "weir sim show " + s.Name}
+			}
+		}
 	}
 	err := s.Params.Validate()
 	var pe *ParamError
