@@ -35,11 +35,23 @@ func (s *Scenario) Run(ctx context.Context, o *Outcome) error { return s.Params.
 // their values.
 func (s *Scenario) Parameters() []Parameter {
 	all := parametersOf(reflect.ValueOf(s.Params), "", "")
+	unused := s.unused()
+	return slices.DeleteFunc(all, func(q Parameter) bool { return unused[q.Path] != "" })
+}
+
+// YAML is the scenario as a file of its own, with every parameter spelled out.
+func (s *Scenario) YAML() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "kind: %s\nabout: %s\nparams:\n", s.Kind.Name, quoteYAML(s.About))
+	writeYAML(&b, "  ", reflect.ValueOf(s.Params).Elem(), s.unused())
+	return b.String()
+}
+
+func (s *Scenario) unused() map[string]string {
 	if p, ok := s.Params.(Partial); ok {
-		unused := p.Unused()
-		all = slices.DeleteFunc(all, func(q Parameter) bool { return unused[q.Path] != "" })
+		return p.Unused()
 	}
-	return all
+	return nil
 }
 
 // Seed is the parameter "seed", and whether the scenario has one.
@@ -200,12 +212,10 @@ func (l *loader) finish(s *Scenario, sets []string) (*Scenario, error) {
 		path, _, _ := strings.Cut(set, "=")
 		from[strings.TrimPrefix(strings.TrimSpace(path), "params.")] = set
 	}
-	if p, ok := s.Params.(Partial); ok {
-		unused := p.Unused()
-		for path, set := range from {
-			if why, ok := unused[path]; ok {
-				return nil, &profiles.Error{Msg: "--set " + set + ": " + path + " " + why, Hint: "weir sim show " + s.Name}
-			}
+	unused := s.unused()
+	for path, set := range from {
+		if why, ok := unused[path]; ok {
+			return nil, misfit(&profiles.Error{Msg: "--set " + set + ": " + path + " " + why, Hint: "weir sim show " + s.Name})
 		}
 	}
 	err := s.Params.Validate()
