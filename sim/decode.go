@@ -84,18 +84,14 @@ func (d *decoder) value(path string, n ast.Node, v reflect.Value) error {
 	case reflect.Slice, reflect.Array:
 		return d.list(path, n, v)
 	case reflect.Map:
-		if v.IsNil() {
-			v.Set(reflect.MakeMap(v.Type()))
-		}
+		// Like a list, what is written replaces what was there.
+		v.Set(reflect.MakeMap(v.Type()))
 		return d.mapping(n, path, nil, func(name string, n ast.Node) error {
 			k := reflect.New(v.Type().Key()).Elem()
 			if err := setText(k, name); err != nil {
 				return d.wrong(n, path, name, err)
 			}
 			e := reflect.New(v.Type().Elem()).Elem()
-			if old := v.MapIndex(k); old.IsValid() {
-				e.Set(old)
-			}
 			if err := d.value(joinPath(path, name), n, e); err != nil {
 				return err
 			}

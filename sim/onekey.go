@@ -71,6 +71,8 @@ var onekeyFigures = []FigureInfo{
 	{"page_load_last_wait_s", "s", "wait of the page load's last call in the queue"},
 	{"tokens_found_after_storm", "tokens", "what the first normal call after the storm finds in the bucket"},
 	{"simultaneous_calls_after_storm", "requests", "how many calls at once would pass then"},
+	{"bucket_tokens_found_after_storm", "tokens", "what it would find in a plain central bucket"},
+	{"bucket_simultaneous_calls_after_storm", "requests", "how many calls at once that would let pass"},
 	{"owner_moves", "moves", "how often a new owner began without the state of the one before"},
 	{"store_calls", "calls", "checks that go to a central store"},
 	{"store_commands", "commands", "commands of a central fixed window: two a check, one more a refusal"},
@@ -214,9 +216,11 @@ type onekeyRun struct {
 	alike, unlike int64
 	plainAdmitted int64
 
-	resumed  bool
-	found    float64
-	foundAll int64
+	resumed       bool
+	found         float64
+	foundAll      int64
+	plainFound    float64
+	plainFoundAll int64
 
 	longest, lastPage time.Duration
 	pageWaited        bool
@@ -256,6 +260,10 @@ func (r *onekeyRun) one(c *call) {
 	if c.kind == normalCall && !r.resumed && c.at >= r.p.stormEnd() {
 		r.resumed = true
 		r.found, r.foundAll = r.take.level(now, r.p.Cost)
+		if r.p.Beside {
+			units, grain := r.beside.Level(&r.plain, int64(c.at)*1000), int64(r.plain.Grain())
+			r.plainFound, r.plainFoundAll = float64(units)/float64(grain), units/grain/r.p.Cost
+		}
 	}
 	d := r.take.take(c, now)
 	t := r.t
@@ -337,6 +345,10 @@ func (r *onekeyRun) report(o *Outcome) {
 	if r.resumed && r.take.knowsLevel {
 		o.Set("tokens_found_after_storm", r.found)
 		o.Set("simultaneous_calls_after_storm", float64(r.foundAll))
+	}
+	if r.resumed && p.Beside {
+		o.Set("bucket_tokens_found_after_storm", r.plainFound)
+		o.Set("bucket_simultaneous_calls_after_storm", float64(r.plainFoundAll))
 	}
 	if p.Design == sticky {
 		o.Set("owner_moves", float64(r.take.moves()))
