@@ -16,6 +16,7 @@ func verbs(a *app) []*cobra.Command {
 		newProfilesCmd(a),
 		newBehavioursCmd(a),
 		newServeCmd(a),
+		newSimCmd(a),
 		newVersionCmd(a),
 		newCompletionCmd(a),
 	}
