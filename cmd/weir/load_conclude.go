@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 
@@ -10,7 +11,7 @@ import (
 // conclude writes the result and turns it into an exit code. runErr is what
 // went wrong beside it.
 func (o *loadOptions) conclude(r *report.Result, runErr error) error {
-	err := o.out.write(o.app, func(w io.Writer) error { return o.render(w, r) })
+	err := o.out.write(o.app, func(w io.Writer) error { return renderResult(o.app, w, r, o.out, o.console) })
 	switch {
 	case runErr != nil:
 		return runErr
@@ -22,13 +23,10 @@ func (o *loadOptions) conclude(r *report.Result, runErr error) error {
 	return verdictError(r)
 }
 
-func (o *loadOptions) render(w io.Writer, r *report.Result) error {
-	return renderResult(w, r, o.out.format, report.TextOptions{Width: o.app.width(), Color: o.console.color(o.app) && o.out.toStdout(), Plot: true})
-}
-
-// renderResult writes a result document in one of its forms.
-func renderResult(w io.Writer, r *report.Result, format string, t report.TextOptions) error {
-	switch format {
+// renderResult writes a result document in one of its forms. Text that fills
+// the terminal ends with the answer again, since its beginning is out of sight.
+func renderResult(a *app, w io.Writer, r *report.Result, out *output, c *console) error {
+	switch out.format {
 	case "json":
 		return report.WriteJSON(w, r)
 	case "csv":
@@ -36,7 +34,20 @@ func renderResult(w io.Writer, r *report.Result, format string, t report.TextOpt
 	case "junit":
 		return report.WriteJUnit(w, r)
 	}
-	return report.WriteText(w, r, t)
+	t := report.TextOptions{Width: a.width(), Color: c.color(a) && out.toStdout(), Plot: true}
+	var text bytes.Buffer
+	if err := report.WriteText(&text, r, t); err != nil {
+		return err
+	}
+	lines := bytes.Count(text.Bytes(), []byte("\n"))
+	if height := a.height(); a.stdoutTTY && out.toStdout() && height > 0 && lines >= height {
+		text.WriteByte('\n')
+		if err := report.WriteAnswer(&text, r, t); err != nil {
+			return err
+		}
+	}
+	_, err := text.WriteTo(w)
+	return err
 }
 
 // verdictError is the exit code that a finished run has earned.

@@ -34,7 +34,7 @@ and the report says so.`,
 				return err
 			}
 			err = out.write(a, func(w io.Writer) error {
-				return renderResult(w, r, out.format, report.TextOptions{Width: a.width(), Color: console.color(a) && out.toStdout(), Plot: true})
+				return renderResult(a, w, r, out, console)
 			})
 			if err != nil {
 				return err
