@@ -50,18 +50,41 @@ func renderResult(a *app, w io.Writer, r *report.Result, out *output, c *console
 	return err
 }
 
+// failedHint says what to do when every attempt failed, most of them as class.
+func failedHint(class string, statuses map[string]int64) string {
+	switch class {
+	case "connect-refused":
+		return "nothing listens there: is it up, and is the port right?"
+	case "connect-timeout", "unreachable":
+		return "no way leads there: check the host, and what filters traffic to it"
+	case "timeout":
+		return "the answers took longer than --timeout"
+	case "tls-failed":
+		return "give its certificate with --ca FILE, or --insecure to do without"
+	case "bad-status":
+		status, most := "", int64(0)
+		for s, n := range statuses {
+			if n > most || n == most && s < status {
+				status, most = s, n
+			}
+		}
+		return fmt.Sprintf("most answers were %s: look at one with curl -i; --admitted and --refused say which statuses count", status)
+	}
+	return "look at an answer with curl -i"
+}
+
 // verdictError is the exit code that a finished run has earned.
 func verdictError(r *report.Result) error {
 	t := r.Totals
 	if t.Offered > 0 && t.Failed == t.Offered {
 		worst, n := "", int64(0)
 		for class, count := range r.Errors {
-			if count > n {
+			if count > n || count == n && class < worst {
 				worst, n = class, count
 			}
 		}
 		return reachError(fmt.Errorf("no attempt was answered as admitted or refused: %d of %d failed, most with %s", t.Failed, t.Offered, worst),
-			"check the URL with: curl -i URL")
+			failedHint(worst, r.Status))
 	}
 	if r.Sender.Trust == report.Bad {
 		return untrustedError("the sender could not keep its plan: "+r.Sender.Why, "lower --rate or --clients, or raise --connections or --threads")
