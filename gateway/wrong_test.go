@@ -38,7 +38,14 @@ func TestRetryAfterRoundedDown(t *testing.T) {
 		{Wrong{NoRetryAfter: true}, ""},
 	} {
 		f := started(t, Config{Limit: spec(t, "1/2900ms,burst=1"), Wrong: tt.wrong})
-		got := storm(t, f, "k", 1, 2)
+		var got answers
+		for i := range 20 {
+			start := time.Now()
+			got = storm(t, f, fmt.Sprint("k-", i), 1, 2)
+			if time.Since(start) < 800*time.Millisecond {
+				break // else the wait may have become less than 2 s
+			}
+		}
 		if len(got.header) != 1 {
 			t.Fatalf("%v", got)
 		}
@@ -73,12 +80,12 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// The first gateway's clock is ten seconds ahead: whenever the two take turns
-// it refills ten seconds' worth again.
+// The first gateway's clock is ten minutes ahead: whenever the two take turns
+// it refills ten minutes' worth again.
 func TestFastClock(t *testing.T) {
-	c := Config{Gateways: 2, Design: Central, Limit: spec(t, "1/s,burst=5")}
+	c := Config{Gateways: 2, Design: Central, Limit: spec(t, "1/m,burst=5")}
 	right := started(t, c)
-	c.Wrong.FastClock = 10 * time.Second
+	c.Wrong.FastClock = 10 * time.Minute
 	wrong := started(t, c)
 	turns := func(f *Fleet) (admitted int) {
 		for range 10 {
@@ -95,7 +102,7 @@ func TestFastClock(t *testing.T) {
 		}
 		return admitted
 	}
-	if n := turns(right); n < 5 || n > 8 {
+	if n := turns(right); n != 5 {
 		t.Errorf("with right clocks %d of 20 passed, want the burst of 5", n)
 	}
 	if n := turns(wrong); n != 20 {

@@ -12,11 +12,11 @@ type call struct {
 	client    uint32
 	key       uint32
 	cost      uint32
-	next      int32 // link in the wheel
+	next      int32  // link in the wheel
+	attempt   uint32 // an event holds the first 65,535
 	pop       uint16
 	route     uint16
 	target    uint16
-	attempt   uint16
 	closed    bool
 }
 

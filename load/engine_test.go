@@ -3,6 +3,7 @@ package load
 import (
 	"container/heap"
 	"math"
+	"runtime"
 	"testing"
 	"time"
 
@@ -25,6 +26,7 @@ type world struct {
 	scratch dialect.Answer
 	sent    []report.Event
 	onPoll  func(now int64)
+	snooze  int64 // how much longer than asked it sleeps
 }
 
 type pending struct {
@@ -59,7 +61,7 @@ func (w *world) Poll(until int64, _ bool, done func(*Attempt)) {
 		w.onPoll(w.now)
 	}
 	if len(w.answers) == 0 || w.answers[0].at > until {
-		w.now = max(w.now, until)
+		w.now = max(w.now, until+w.snooze)
 		return
 	}
 	w.now = max(w.now, w.answers[0].at)
@@ -176,6 +178,16 @@ func TestOpenLoopLeavesWhenDue(t *testing.T) {
 	}
 }
 
+// A machine that oversleeps makes arrivals late; it loses none, not even those
+// due just before the end.
+func TestOversleepingLosesNothing(t *testing.T) {
+	w := &world{latency: int64(time.Millisecond), limiter: limiterOf(t, "1M/s"), snooze: int64(35 * time.Millisecond)}
+	r := runIn(t, w, openLoop(100, 2*time.Second), nil)
+	if r.Totals.Offered != 200 || r.Totals.Dropped != 0 {
+		t.Errorf("%+v, want 200 offered", r.Totals)
+	}
+}
+
 // With two connections and answers after a second, two a second can leave of
 // a hundred: the rest is dropped and said to be, never sent late in silence.
 func TestArrivalsWithoutAConnectionAreDropped(t *testing.T) {
@@ -189,6 +201,106 @@ func TestArrivalsWithoutAConnectionAreDropped(t *testing.T) {
 	}
 	if late := r.Sender.LateMS.Max; late > 1000.5 {
 		t.Errorf("something left %.1f ms late, after it should have been dropped", late)
+	}
+}
+
+// Whatever holds the sender up, an arrival leaves within the time it may be
+// late by or is dropped; none is sent later and none goes missing, not even
+// when the end of the run falls into the pause.
+func TestAPausedSenderAccountsForEveryArrival(t *testing.T) {
+	for _, c := range []struct{ from, to float64 }{{3, 3.5}, {3, 7}, {9.5, 9.9}, {9.5, 10.2}, {5, 20}, {9.995, 10.001}} {
+		w := &world{latency: int64(time.Millisecond), limiter: limiterOf(t, "1M/s")}
+		w.onPoll = func(now int64) {
+			if float64(now) >= c.from*1e9 && float64(now) < c.to*1e9 {
+				w.now = int64(c.to * 1e9)
+			}
+		}
+		r := runIn(t, w, openLoop(1000, 10*time.Second), nil)
+		if r.Totals.Planned != 10_000 {
+			t.Errorf("paused from %v to %v s: planned %d, want 10000", c.from, c.to, r.Totals.Planned)
+		}
+		if late := r.Sender.LateMS.Max; late > 1002 {
+			t.Errorf("paused from %v to %v s: something left %.1f ms late", c.from, c.to, late)
+		}
+		if (r.Totals.Dropped > 0) != (c.to-c.from > 1.002) {
+			t.Errorf("paused from %v to %v s: %d dropped", c.from, c.to, r.Totals.Dropped)
+		}
+	}
+}
+
+// Dense arrivals share wake-ups, a tick apart; others have one each, and a
+// wake-up that comes late delays none after it.
+func TestArrivalsShareWakesOnlyWhenDense(t *testing.T) {
+	for _, c := range []struct {
+		rate float64
+		late int64
+	}{{1900, 0}, {2000, 0}, {5000, 0}, {20_000, tick}, {80_000, tick}} {
+		const slack = int64(30 * time.Microsecond)
+		w := &world{latency: int64(time.Minute), limiter: limiterOf(t, "1M/s")} // no answer wakes it
+		w.onPoll = func(int64) { w.now += slack }
+		runIn(t, w, openLoop(c.rate, time.Second), nil)
+		most, wakes, last := int64(0), 0, int64(-1)
+		for _, ev := range w.sent {
+			most = max(most, ev.Sent-ev.Due)
+			if ev.Sent != last {
+				wakes, last = wakes+1, ev.Sent
+			}
+		}
+		if most > c.late+3*slack {
+			t.Errorf("%.0f/s: something left %v late", c.rate, time.Duration(most))
+		}
+		if c.late > 0 && wakes > 2200 {
+			t.Errorf("%.0f/s: %d wake-ups a second", c.rate, wakes)
+		}
+	}
+}
+
+// The end of the budget is the end of the run: who waits for a connection
+// then was not held up by the sender.
+func TestBudgetDropsNobody(t *testing.T) {
+	for name, p := range map[string]*profiles.Profile{"closed": closedLoop(100, "storm", time.Hour, 0), "open": openLoop(5000, time.Hour)} {
+		w := &world{latency: int64(time.Millisecond), room: 4, limiter: limiterOf(t, "10/s")}
+		r := runIn(t, w, p, func(c *Config) { c.MaxAttempts, c.Targets = 1000, 3 })
+		if r.Totals.Offered != 1000 || r.Totals.Dropped != 0 {
+			t.Errorf("%s: %+v", name, r.Totals)
+		}
+	}
+}
+
+// A call that is refused for ever outlives the sixteen bits that an event
+// has for its attempts.
+func TestAttemptsOfOneCallPastWhatAnEventCounts(t *testing.T) {
+	w := &world{latency: int64(time.Millisecond), limiter: limiterOf(t, "1/h")}
+	r := runIn(t, w, closedLoop(2, "storm", 70*time.Second, 0), nil)
+	if r.Totals.Offered < 139_000 || r.Totals.Retries != r.Totals.Offered-3 {
+		t.Errorf("%d offered, %d of them retries; want all but the first tries and the admitted client's next", r.Totals.Offered, r.Totals.Retries)
+	}
+	if last := w.sent[len(w.sent)-1]; last.Attempt != math.MaxUint16 {
+		t.Errorf("the last attempt calls itself number %d", last.Attempt)
+	}
+}
+
+// With fewer connections than targets every target gets its share, and so
+// does every client.
+func TestFewConnectionsServeAllTargets(t *testing.T) {
+	const targets = 20
+	w := &world{latency: int64(10 * time.Millisecond), room: 5, limiter: limiterOf(t, "1M/s")}
+	runIn(t, w, closedLoop(40, "storm", 60*time.Second, 0), func(c *Config) { c.Targets = targets })
+	var perTarget [targets]int
+	var perClient [40]int
+	for _, ev := range w.sent {
+		perTarget[ev.Target]++
+		perClient[ev.Client]++
+	}
+	for i, n := range perTarget {
+		if want := len(w.sent) / targets; n < want*9/10 || n > want*11/10 {
+			t.Errorf("target %d was sent %d of %d", i, n, len(w.sent))
+		}
+	}
+	for i, n := range perClient {
+		if want := len(w.sent) / len(perClient); n < want/2 || n > want*2 {
+			t.Errorf("client %d sent %d of %d", i, n, len(w.sent))
+		}
 	}
 }
 
@@ -300,4 +412,47 @@ func TestPanicInALoopIsAnError(t *testing.T) {
 	if err := e.Run(); err == nil {
 		t.Fatal("a panic went unnoticed")
 	}
+}
+
+// A herd of clients that wait on Retry-After: the engine's memory for each,
+// and its cost of an attempt.
+func BenchmarkHerd(b *testing.B) {
+	const clients = 20_000
+	spec, err := limit.ParseSpec("1000/s,burst=1000")
+	if err != nil {
+		b.Fatal(err)
+	}
+	limiter, err := spec.New()
+	if err != nil {
+		b.Fatal(err)
+	}
+	attempts, bytes := 0, uint64(0)
+	for b.Loop() {
+		plan, err := Compile(closedLoop(clients, "retry-after", 5*time.Second, 0), Options{Seed: 1})
+		if err != nil {
+			b.Fatal(err)
+		}
+		w := &world{latency: int64(time.Millisecond), room: 1000, limiter: limiter}
+		c := report.NewCollector(report.Setup{})
+		before := heapInUse()
+		e, err := New(Config{Plan: plan, Seed: 1, Senders: []Sender{w}, Shards: []*report.Shard{c.Shard()},
+			Clock: func() int64 { return w.now }, Targets: 1, Grace: time.Second})
+		if err != nil {
+			b.Fatal(err)
+		}
+		bytes = heapInUse() - before
+		if err := e.Run(); err != nil {
+			b.Fatal(err)
+		}
+		attempts += len(w.sent)
+	}
+	b.ReportMetric(float64(bytes)/clients, "B/client")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(attempts), "ns/attempt")
+}
+
+func heapInUse() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
 }

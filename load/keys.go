@@ -87,15 +87,17 @@ func (t *keyTable) add(name string) (uint32, error) {
 
 func (t *keyTable) len() int { return int(t.total) + len(t.names) }
 
-func (t *keyTable) name(i uint32) string {
+func (t *keyTable) name(i uint32) string { return string(t.append(nil, i)) }
+
+func (t *keyTable) append(dst []byte, i uint32) []byte {
 	if i >= t.total {
-		return t.names[i-t.total]
+		return append(dst, t.names[i-t.total]...)
 	}
 	k := sort.Search(len(t.spaces), func(k int) bool {
 		return uint64(t.spaces[k].first)+t.spaces[k].count > uint64(i)
 	})
 	s := t.spaces[k]
-	return s.prefix + strconv.FormatUint(uint64(i-s.first)+1, 10)
+	return strconv.AppendUint(append(dst, s.prefix...), uint64(i-s.first)+1, 10)
 }
 
 // label is what may be printed: a generated name as it is, a key from a file

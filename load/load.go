@@ -67,7 +67,7 @@ type Attempt struct {
 	// Answer is the sender's scratch: what the response said about limits,
 	// nil when there was no response. Valid until done returns.
 	Answer *dialect.Answer
-	Seq    uint64 // number of the attempt within its engine loop, from 1
+	Seq    uint64 // number of the attempt, from 1; no two of a run share one
 	call   int32
 }
 

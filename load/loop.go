@@ -1,19 +1,12 @@
 package load
 
 import (
+	"math"
 	"runtime"
 	"time"
 
 	"github.com/weir-cli/weir/report"
 )
-
-// tick is how far apart wake-ups for open-loop arrivals are kept once they
-// come faster than that: sends are then late by less than a tick.
-const tick = int64(500 * time.Microsecond)
-
-// denseArrivals is how many arrivals in one tick make it worth to collect
-// answers by the tick as well.
-const denseArrivals = 3
 
 // loop is one engine goroutine with its own clients, timers and sender.
 type loop struct {
@@ -23,6 +16,7 @@ type loop struct {
 	wheel   *wheel
 	ready   []queue // per target: calls that wait for a connection
 	waiting int     // calls in ready
+	first   int     // the target that serveAll begins with
 	idle    []*Attempt
 	flying  int
 	sched   Schedule
@@ -32,14 +26,14 @@ type loop struct {
 	end     int64
 	rr      uint32
 	now     int64
-	burst   int64 // when arrivals were last sent
-	dense   bool  // they came close together
+	pace    pace
 	seq     uint64
 	done    func(*Attempt)
 }
 
 func newLoop(e *Engine, id int) (*loop, error) {
-	l := &loop{e: e, id: id, ready: make([]queue, e.cfg.Targets), rr: uint32(id), end: int64(e.cfg.Plan.Duration)}
+	l := &loop{e: e, id: id, ready: make([]queue, e.cfg.Targets), rr: uint32(id), end: int64(e.cfg.Plan.Duration),
+		seq: uint64(id) + 1 - uint64(len(e.cfg.Senders))} // one step before the loop's first number
 	l.wheel = newWheel(&l.table.calls, 0)
 	l.done = l.finish
 	l.callers = newCallers(e.cfg.Plan)
@@ -99,21 +93,20 @@ func (l *loop) run() {
 	defer e.cfg.Shards[l.id].Close()
 	for !e.stopped.Load() {
 		l.now = e.cfg.Clock()
-		if l.now >= l.end {
-			break
-		}
 		l.dispatch()
-		if !l.more && l.wheel.n == 0 && l.flying == 0 && l.waiting == 0 {
+		if l.now >= l.end || !l.more && l.wheel.n == 0 && l.flying == 0 && l.waiting == 0 {
 			break
 		}
 		e.cfg.Shards[l.id].Advance(l.now)
 		at := l.wake()
-		e.cfg.Senders[l.id].Poll(at, l.dense && at-l.now <= tick, l.done)
+		e.cfg.Senders[l.id].Poll(at, l.pace.dense && at-l.now <= tick, l.done)
 	}
 	l.drain()
 }
 
-// dispatch starts everything that is due.
+// dispatch starts everything that is due. What was due before the end is part
+// of the plan however late the loop gets to it, so it is looked for once more
+// when the end has passed.
 func (l *loop) dispatch() {
 	n := 0
 	for l.more && l.slot.Due <= l.now && !l.e.stopped.Load() {
@@ -123,11 +116,9 @@ func (l *loop) dispatch() {
 		l.offer(i)
 		n++
 	}
-	if n > 0 {
-		l.burst, l.dense = l.now, n >= denseArrivals
-	}
+	l.pace.sent(n, l.now)
 	for {
-		i, ok := l.wheel.pop(l.now)
+		i, ok := l.wheel.pop(min(l.now, l.end-1))
 		if !ok {
 			break
 		}
@@ -136,13 +127,15 @@ func (l *loop) dispatch() {
 	l.serveAll()
 }
 
-// serveAll sends what waits and has a connection now.
+// serveAll sends what waits and has a connection now. Targets take turns at
+// being first, or the last ones would go without when connections are few.
 func (l *loop) serveAll() {
+	if l.waiting == 0 {
+		return
+	}
+	l.first = (l.first + 1) % len(l.ready)
 	for t := range l.ready {
-		if l.waiting == 0 {
-			return
-		}
-		l.serve(t)
+		l.serve((l.first + t) % len(l.ready))
 	}
 }
 
@@ -154,18 +147,23 @@ func (l *loop) wake() int64 {
 		at = min(at, w)
 	}
 	if l.more {
-		at = min(at, max(l.slot.Due, l.burst+tick))
+		at = min(at, l.pace.next(l.slot.Due))
 	}
 	return at
 }
 
 // offer picks the target of a due attempt and sends it, or queues it for a
-// connection behind those that were due before it.
+// connection behind those that were due before it, whatever their target: one
+// client's retries would else keep the connection from all the others.
 func (l *loop) offer(i int32) {
 	c := &l.table.calls[i]
 	c.attempt++
 	c.target = l.pick(c)
-	if l.ready[c.target].size == 0 && l.e.cfg.Senders[l.id].Room(c.target, c.client) {
+	if l.tooLate(c) {
+		l.drop(i)
+		return
+	}
+	if l.waiting == 0 && l.e.cfg.Senders[l.id].Room(c.target, c.client) {
 		l.send(i)
 		return
 	}
@@ -197,7 +195,7 @@ func (l *loop) serve(t int) {
 			return
 		}
 		c := &l.table.calls[i]
-		if !c.closed && l.e.cfg.DropAfter > 0 && l.now-c.due > int64(l.e.cfg.DropAfter) {
+		if l.tooLate(c) {
 			q.pop()
 			l.waiting--
 			l.drop(i)
@@ -221,25 +219,24 @@ func (l *loop) send(i int32) {
 		return
 	}
 	a := l.attempt()
-	l.seq++
+	l.seq += uint64(len(l.e.loops))
 	a.Seq, a.call, a.Answer = l.seq, i, nil
 	a.Event = l.event(c)
 	l.flying++
 	l.e.cfg.Senders[l.id].Send(a)
+	if c.notBefore > 0 {
+		if a.Event.Sent >= c.notBefore {
+			a.Event.Has |= report.Obeyed
+		} else {
+			a.Event.Has |= report.Early
+		}
+	}
 }
 
 // event is the part of an attempt's record that is known before it leaves.
 func (l *loop) event(c *call) report.Event {
-	ev := report.Event{Due: c.due, Client: c.client, Key: c.key, Cost: c.cost, Target: c.target,
-		Population: c.pop, Route: c.route, Attempt: c.attempt, Wait: -1}
-	if c.notBefore > 0 {
-		if c.due >= c.notBefore {
-			ev.Has |= report.Obeyed
-		} else {
-			ev.Has |= report.Early
-		}
-	}
-	return ev
+	return report.Event{Due: c.due, Client: c.client, Key: c.key, Cost: c.cost, Target: c.target,
+		Population: c.pop, Route: c.route, Attempt: uint16(min(c.attempt, math.MaxUint16)), Wait: -1}
 }
 
 func (l *loop) attempt() *Attempt {

@@ -211,6 +211,9 @@ func (p *Plan) NKeys() int { return p.keys.len() }
 // [Plan.KeyLabel] instead.
 func (p *Plan) KeyName(i uint32) string { return p.keys.name(i) }
 
+// AppendKey is KeyName for those who send a key with every attempt.
+func (p *Plan) AppendKey(dst []byte, i uint32) []byte { return p.keys.append(dst, i) }
+
 // KeyLabel is the key as it may be shown: a short hash when it is from a file.
 func (p *Plan) KeyLabel(i uint32) string { return p.keys.label(i) }
 

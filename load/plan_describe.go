@@ -7,6 +7,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/weir-cli/weir/report"
 )
 
 // describedCalls is how many first calls [Plan.Describe] lists.
@@ -34,8 +36,8 @@ func (p *Plan) Describe(w io.Writer) error {
 	if o.Planned > 0 {
 		fmt.Fprintf(t, "peak\t%s\n", o.peak())
 	}
-	fmt.Fprintf(t, "clients\t%s%s\n", upTo, grouped(uint64(o.Clients)))
-	fmt.Fprintf(t, "keys\t%s\n", grouped(uint64(o.Keys)))
+	fmt.Fprintf(t, "clients\t%s%s\n", upTo, report.Count(int64(o.Clients)))
+	fmt.Fprintf(t, "keys\t%s\n", report.Count(int64(o.Keys)))
 	t.Flush()
 	fmt.Fprintf(&b, "\nthe first %d calls\n", len(o.First))
 	t = tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
@@ -63,7 +65,7 @@ func (o *Outline) total() string {
 			closed++
 		}
 	}
-	text := grouped(o.Planned) + " calls"
+	text := report.Count(int64(o.Planned)) + " calls"
 	switch {
 	case open == 0:
 		return "as many calls as answers allow (closed loop)"
@@ -77,9 +79,9 @@ func (o *Outline) total() string {
 }
 
 func (o *Outline) peak() string {
-	text := fmt.Sprintf("%s calls in the second from %ds", grouped(o.PeakPerSecond), o.PeakAtS)
+	text := fmt.Sprintf("%s calls in the second from %ds", report.Count(int64(o.PeakPerSecond)), o.PeakAtS)
 	if o.PlannedExact && o.PeakOf < o.Planned || !o.PlannedExact && o.PeakOf == walked {
-		text += fmt.Sprintf(" (of the first %s calls)", grouped(o.PeakOf))
+		text += fmt.Sprintf(" (of the first %s calls)", report.Count(int64(o.PeakOf)))
 	}
 	return text
 }
@@ -87,7 +89,7 @@ func (o *Outline) peak() string {
 func (p *OutlinePopulation) describe(w io.Writer) {
 	fmt.Fprintf(w, "\npopulation %s\n", p.Name)
 	t := tabwriter.NewWriter(w, 0, 8, 2, ' ', 0)
-	clients := fmt.Sprintf("%s, numbers %d to %d", grouped(uint64(p.Clients)), p.FirstClient, p.FirstClient+p.Clients-1)
+	clients := fmt.Sprintf("%s, numbers %d to %d", report.Count(int64(p.Clients)), p.FirstClient, p.FirstClient+p.Clients-1)
 	if p.NewCallers {
 		clients = fmt.Sprintf("a new one for every call, numbers from %d", p.FirstClient)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/weir-cli/weir/profiles"
+	"github.com/weir-cli/weir/report"
 )
 
 // Outline is a plan for reading: what a dry run prints, and its JSON form.
@@ -134,7 +135,7 @@ func (p *Plan) outline(i int) OutlinePopulation {
 		Behaviour: q.Behaviour, MaxAttempts: q.MaxAttempts,
 	}
 	if q.Arrivals.Kind == profiles.Trace {
-		o.Arrivals = fmt.Sprintf("%s calls of the file %s", grouped(ru.count), q.Arrivals.File)
+		o.Arrivals = fmt.Sprintf("%s calls of the file %s", report.Count(int64(ru.count)), q.Arrivals.File)
 	}
 	if len(ru.costs.value) > 1 || ru.costs.value[0] != 1 {
 		for k, c := range ru.costs.value {
@@ -165,7 +166,7 @@ func (m *mix) share(k int) string {
 func (p *Plan) keyText(i int) string {
 	k := &p.rules[i].keys
 	if k.kind == profiles.KeyFile {
-		return fmt.Sprintf("%s lines of the file %s, round the callers", grouped(uint64(len(k.lines))), p.Populations[i].Keys.File)
+		return fmt.Sprintf("%s lines of the file %s, round the callers", report.Count(int64(len(k.lines))), p.Populations[i].Keys.File)
 	}
 	names := p.KeyLabel(k.first)
 	if k.n > 1 {
@@ -237,13 +238,4 @@ func arrivalText(a *profiles.Arrivals) string {
 		return strings.Join(steps, ", ")
 	}
 	return string(a.Kind)
-}
-
-// grouped writes 48,000 for 48000.
-func grouped(n uint64) string {
-	s := strconv.FormatUint(n, 10)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -80,20 +80,20 @@ func (c *Collector) total() Totals {
 func (c *Collector) notes() []string {
 	var n []string
 	if c.keysOver {
-		n = append(n, fmt.Sprintf("keys beyond the first %s share one row and are not judged", count(keysMax)))
+		n = append(n, fmt.Sprintf("keys beyond the first %s share one row and are not judged", Count(keysMax)))
 	}
 	if c.clientsOver {
-		n = append(n, fmt.Sprintf("clients beyond the first %s are left out of fairness", count(clientsMax)))
+		n = append(n, fmt.Sprintf("clients beyond the first %s are left out of fairness", Count(clientsMax)))
 	}
 	if c.trackedOver {
-		n = append(n, fmt.Sprintf("max_in is kept for the first %s admitted keys; the bound is checked on every key", count(trackedMax)))
+		n = append(n, fmt.Sprintf("max_in is kept for the first %s admitted keys; the bound is checked on every key", Count(trackedMax)))
 	}
 	if c.series.over {
-		n = append(n, fmt.Sprintf("per_second ends at %s s; its last row holds all that came later", count(secondsMax)))
+		n = append(n, fmt.Sprintf("per_second ends at %s s; its last row holds all that came later", Count(secondsMax)))
 	}
 	if c.herd.over > 0 {
 		n = append(n, fmt.Sprintf("%s retries after the first %s are left out of the herd figures",
-			count(int64(c.herd.over)), span(herdBins*herdBin)))
+			Count(int64(c.herd.over)), span(herdBins*herdBin)))
 	}
 	coarse := 0
 	c.eachKey(func(_ uint32, k *keyStat) {
@@ -102,7 +102,7 @@ func (c *Collector) notes() []string {
 		}
 	})
 	if coarse > 0 {
-		n = append(n, fmt.Sprintf("%s keys admitted too much to keep every instant: their max_in may be a little low, never high", count(int64(coarse))))
+		n = append(n, fmt.Sprintf("%s keys admitted too much to keep every instant: their max_in may be a little low, never high", Count(int64(coarse))))
 	}
 	return n
 }
@@ -224,7 +224,7 @@ func (c *Collector) keyRows(m Meta, end int64, notes *[]string) []KeyRow {
 		other.Key = "other"
 		rows = append(rows, other)
 		*notes = append(*notes, fmt.Sprintf("per_key lists the %s worst of %s keys; the last row sums up the rest",
-			count(int64(limit)), count(int64(c.nKeys))))
+			Count(int64(limit)), Count(int64(c.nKeys))))
 	}
 	return rows
 }
@@ -356,7 +356,7 @@ func boundCheck(r *Result) Check {
 		c.Detail = fmt.Sprintf("worst excess over any interval is %s (at or below 0 holds)", amount(b.WorstExcess))
 	default:
 		c.Detail = fmt.Sprintf("key %s: %s admitted in %s where the promise allows %s", Clean(b.Key),
-			count(b.WorstAdmitted), span(int64((b.WorstInterval.ToS-b.WorstInterval.FromS)*1e9)), amount(b.WorstAllows))
+			Count(b.WorstAdmitted), span(int64((b.WorstInterval.ToS-b.WorstInterval.FromS)*1e9)), amount(b.WorstAllows))
 	}
 	return c
 }

@@ -23,10 +23,10 @@ func findHerd(e *evidence) *Finding {
 		return nil
 	}
 	text := fmt.Sprintf("%s retries came due inside the 10 ms at %s s, %s times the mean.",
-		count(h.Peak10ms), secondsText(h.AtS), amount(h.OverMean))
+		Count(h.Peak10ms), secondsText(h.AtS), amount(h.OverMean))
 	ev := map[string]any{"peak_10ms": h.Peak10ms, "at_s": h.AtS, "over_mean": h.OverMean, "retries": h.Retries}
 	if wait, n := usualWait(e.r.RetryAfter.Values); n > 0 {
-		text += fmt.Sprintf(" %s refusals asked for the same wait of %s s.", count(n), wait)
+		text += fmt.Sprintf(" %s refusals asked for the same wait of %s s.", Count(n), wait)
 		ev["usual_wait_s"], ev["told"] = wait, n
 	}
 	text += " Clients that are refused together and told the same wait return together. Spread the returns: jitter in the client, or a Retry-After that differs from answer to answer."
@@ -57,7 +57,7 @@ func findDishonest(e *evidence) *Finding {
 	}
 	return &Finding{Severity: High,
 		Text: fmt.Sprintf("%s obedient retries waited as long as they were told and were refused again, although nobody was let in on their key in the meantime: %s of those whose hint can be judged. Usual causes: Retry-After rounded down, computed from another process's state, or refusals that push the wait out. Round up, and answer from the state that decides.",
-			count(e.alone), percent(share)),
+			Count(e.alone), percent(share)),
 		Evidence: map[string]any{"refused": e.alone, "admitted": e.kept, "share": round(share, 4)}}
 }
 
@@ -69,7 +69,7 @@ func findMissing(e *evidence) *Finding {
 	}
 	return &Finding{Severity: Medium,
 		Text: fmt.Sprintf("%s of %s refusals (%s) do not say when to come back. Clients then guess, mostly too early. Send Retry-After with every refusal.",
-			count(missing), count(refused), percent(share)),
+			Count(missing), Count(refused), percent(share)),
 		Evidence: map[string]any{"missing": missing, "refused": refused, "share": round(share, 4)}}
 }
 
@@ -82,7 +82,7 @@ func findResetOnly(e *evidence) *Finding {
 	}
 	return &Finding{Severity: Low,
 		Text: fmt.Sprintf("%s of %s refusals (%s) have no Retry-After; when to come back stands in the field %s alone, which few client libraries read. Send both.",
-			count(e.resetOnly), count(e.r.Totals.Refused), percent(share), e.resetName),
+			Count(e.resetOnly), Count(e.r.Totals.Refused), percent(share), e.resetName),
 		Evidence: map[string]any{"reset_only": e.resetOnly, "field": e.resetName, "refused": e.r.Totals.Refused, "share": round(share, 4)}}
 }
 
@@ -91,7 +91,7 @@ func findUnparseable(e *evidence) *Finding {
 	if n == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%s refusals carry a Retry-After that is neither a number of seconds nor a date", count(n))
+	text := fmt.Sprintf("%s refusals carry a Retry-After that is neither a number of seconds nor a date", Count(n))
 	ev := map[string]any{"invalid": n}
 	if e.badText != "" {
 		text += fmt.Sprintf(", such as %q", Clean(e.badText))
@@ -105,7 +105,7 @@ func findSuspect(e *evidence) *Finding {
 	if n == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%s refusals carry a wait that could be read but looks wrong", count(n))
+	text := fmt.Sprintf("%s refusals carry a wait that could be read but looks wrong", Count(n))
 	ev := map[string]any{"suspect": n}
 	if e.suspectText != "" {
 		text += fmt.Sprintf(", such as %q", Clean(e.suspectText))
@@ -125,7 +125,7 @@ func findTooLong(e *evidence) *Finding {
 	}
 	return &Finding{Severity: Medium,
 		Text: fmt.Sprintf("%s refusals (%s of those with a hint) ask for more than %s, up to %s, although by then the whole limit is free again. Clients that obey lose what they were promised. Answer with the time until the same request would pass.",
-			count(e.tooLong), percent(share), span(e.judge.tooLong), span(e.hintLongest)),
+			Count(e.tooLong), percent(share), span(e.judge.tooLong), span(e.hintLongest)),
 		Evidence: map[string]any{"refusals": e.tooLong, "share": round(share, 4), "enough_s": seconds(e.judge.tooLong), "longest_s": seconds(e.hintLongest)}}
 }
 
@@ -150,7 +150,7 @@ func findStatus(e *evidence) *Finding {
 	})
 	return &Finding{Severity: Low,
 		Text: fmt.Sprintf("%s refusals came with status %s instead of 429. Clients and proxies take 503 for an outage and 403 for a ban, and retry or give up accordingly. Answer 429 Too Many Requests (RFC 6585, 4).",
-			count(total), strings.Join(parts, ", ")),
+			Count(total), strings.Join(parts, ", ")),
 		Evidence: map[string]any{"statuses": others, "refusals": total}}
 }
 
@@ -185,7 +185,7 @@ func findHidden(e *evidence) *Finding {
 	}
 	slices.Sort(all)
 	text := fmt.Sprintf("%s answers with status %s were counted as failures, but look like refusals: they say when to come back, or are 429. If that is how the limiter refuses, count them with --refused %s",
-		count(total), strings.Join(codes, ", "), strings.Join(all, ","))
+		Count(total), strings.Join(codes, ", "), strings.Join(all, ","))
 	if !slices.Contains(codes, "429") {
 		text += "; and let it answer 429 Too Many Requests (RFC 6585, 4)"
 	}

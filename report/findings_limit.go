@@ -14,10 +14,10 @@ func findBroken(e *evidence) *Finding {
 	}
 	length := int64((b.WorstInterval.ToS - b.WorstInterval.FromS) * 1e9)
 	text := fmt.Sprintf("key %s got %s in %s, from %s s to %s s, where %s allows %s: %s too many.",
-		Clean(b.Key), count(b.WorstAdmitted), span(length), secondsText(b.WorstInterval.FromS),
+		Clean(b.Key), Count(b.WorstAdmitted), span(length), secondsText(b.WorstInterval.FromS),
 		secondsText(b.WorstInterval.ToS), Clean(b.Promise), amount(b.WorstAllows), amount(b.WorstExcess))
 	if b.KeysJudged > 1 {
-		text += fmt.Sprintf(" %s of %s keys broke the promise.", count(b.KeysBroken), count(b.KeysJudged))
+		text += fmt.Sprintf(" %s of %s keys broke the promise.", Count(b.KeysBroken), Count(b.KeysJudged))
 	}
 	if findLocal(e) == nil && e.edge() == nil && findNever(e) == nil { // those say it better
 		text += " Usual causes: counters that are not shared, a check and its update that are not one step, a clock that runs ahead, or a limit that is set higher than promised. Decide in one atomic step on one shared store, with one clock."
@@ -39,7 +39,7 @@ func findLocal(e *evidence) *Finding {
 	if n := e.fullTargets(); n >= 2 {
 		return localFinding(e, n, "per-target", fmt.Sprintf(
 			"each of the %d targets let about one full limit of %s through, %s in all",
-			n, amount(b.Allows), count(b.Admitted)))
+			n, amount(b.Allows), Count(b.Admitted)))
 	}
 	n := e.multiple()
 	if n < 2 {
@@ -133,7 +133,7 @@ func findNever(e *evidence) *Finding {
 	}
 	return &Finding{Severity: High,
 		Text: fmt.Sprintf("not one attempt on key %s was refused, although %s were let through where %s are promised. Usual causes: the limiter is switched off or not on this route; it counts by something else than the key that was sent, which each caller may choose anew; its state is lost between requests; a clock that runs ahead fills it up each time. See what a limited answer looks like with curl -i, and count by what the caller cannot choose.",
-			Clean(b.Key), count(b.WorstAdmitted), amount(b.WorstAllows)),
+			Clean(b.Key), Count(b.WorstAdmitted), amount(b.WorstAllows)),
 		Evidence: map[string]any{"key": b.Key, "admitted": b.WorstAdmitted, "allows": b.WorstAllows}}
 }
 
@@ -176,8 +176,8 @@ func findEdge(e *evidence) *Finding {
 	}
 	return &Finding{Severity: High,
 		Text: fmt.Sprintf("%s were let through inside %s around the edge at %s s, %.2f times the limit of %s per %s, while no window aligned to %s holds more than the limit. A fixed window starts afresh at its edge, so two limits fit around it. Use a token bucket, GCRA or a sliding window, or promise no more than that.",
-			count(g.n), span(g.length), secondsText(seconds(g.at)), float64(g.n)/float64(e.judge.limit),
-			count(e.judge.limit), span(e.judge.window), g.clock),
+			Count(g.n), span(g.length), secondsText(seconds(g.at)), float64(g.n)/float64(e.judge.limit),
+			Count(e.judge.limit), span(e.judge.window), g.clock),
 		Evidence: map[string]any{"edge_s": seconds(g.at), "admitted": g.n, "within_s": seconds(g.length),
 			"limit": e.judge.limit, "window_s": seconds(e.judge.window), "aligned_to": g.clock,
 			"from_s": seconds(e.short.from), "to_s": seconds(e.short.to)}}
@@ -189,7 +189,7 @@ func findUnder(e *evidence) *Finding {
 	}
 	return &Finding{Severity: Medium,
 		Text: fmt.Sprintf("%s got less than promised: %s admitted of %s offered, where a limiter that keeps the promise lets %s of the same attempts through (worst: key %s). Usual causes: refusals that use up the limit, a limit divided over processes that do not get equal traffic, a second and lower limit behind the first, or state kept longer than needed.",
-			many(e.shortKeys, "key"), count(e.shortGot), count(e.shortOffered), count(e.shortModel), Clean(e.shortWorst)),
+			many(e.shortKeys, "key"), Count(e.shortGot), Count(e.shortOffered), Count(e.shortModel), Clean(e.shortWorst)),
 		Evidence: map[string]any{"keys": e.shortKeys, "admitted": e.shortGot, "would_admit": e.shortModel,
 			"offered": e.shortOffered, "worst_key": e.shortWorst}}
 }
@@ -202,7 +202,7 @@ func findCounted(e *evidence) *Finding {
 	}
 	return &Finding{Severity: High,
 		Text: fmt.Sprintf("whoever kept knocking was never let in again: %s stretches of refusals lasted longer than the limit takes to refill (%s), and every one of them that ended did so after a pause, not while attempts went on. Refused attempts seem to use up the limit. Charge a key only for what it is granted.",
-			count(e.paused+e.stuck), span(e.judge.recover)),
+			Count(e.paused+e.stuck), span(e.judge.recover)),
 		Evidence: map[string]any{"recovered_after_pause": e.paused, "recovered_while_knocking": e.knocking,
 			"never_recovered": e.stuck, "refused": e.stretchRefused, "refill_s": seconds(e.judge.recover)}}
 }
@@ -213,7 +213,7 @@ func findStarved(e *evidence) *Finding {
 	}
 	return &Finding{Severity: Medium,
 		Text: fmt.Sprintf("%s of %s clients made at least %d attempts and never got in, although their keys did; even odds would leave out about %s. Usual causes: whoever retries fastest takes every token, or one process never has any left. Queue fairly, or limit per client beside the shared limit.",
-			count(int64(e.starved)), count(e.starvedOf), starvedAfter, amount(math.Round(e.starvedExpected))),
+			Count(int64(e.starved)), Count(e.starvedOf), starvedAfter, amount(math.Round(e.starvedExpected))),
 		Evidence: map[string]any{"starved": int64(e.starved), "expected": round(e.starvedExpected, 2),
 			"clients": e.starvedOf, "jain": e.r.Fairness.Jain}}
 }

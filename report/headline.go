@@ -10,21 +10,21 @@ import (
 // and what that usually is.
 func headline(r *Result) string {
 	t := &r.Totals
-	got := fmt.Sprintf("admitted %s of %s", count(t.Admitted), count(t.Offered))
+	got := fmt.Sprintf("admitted %s of %s", Count(t.Admitted), Count(t.Offered))
 	b := r.Bound
 	if b == nil {
 		return fmt.Sprintf("%s (%s). No limit was given to judge by; add one with --limit.",
 			got, percent(ratio(float64(t.Admitted), float64(t.Offered))))
 	}
 	if b.KeysJudged != 1 {
-		got += fmt.Sprintf(" on %s keys", count(b.KeysJudged))
+		got += fmt.Sprintf(" on %s keys", Count(b.KeysJudged))
 	}
 	if r.Verdict == Held {
 		return heldLine(r, got)
 	}
 	who := ""
 	if b.KeysJudged != 1 {
-		who = fmt.Sprintf("; %s keys broke the promise, worst %s with %s", count(b.KeysBroken), Clean(b.Key), count(b.Admitted))
+		who = fmt.Sprintf("; %s keys broke the promise, worst %s with %s", Count(b.KeysBroken), Clean(b.Key), Count(b.Admitted))
 	}
 	// What comes through at a window's edge is little over the whole run.
 	long := b.Ratio >= 1.05 && !r.found("window-edge")
@@ -37,7 +37,7 @@ func headline(r *Result) string {
 	default:
 		s = got + who
 		length := int64((b.WorstInterval.ToS - b.WorstInterval.FromS) * 1e9)
-		s += fmt.Sprintf("; %s of them within %s, where the promise allows %s", count(b.WorstAdmitted), span(length), amount(b.WorstAllows))
+		s += fmt.Sprintf("; %s of them within %s, where the promise allows %s", Count(b.WorstAdmitted), span(length), amount(b.WorstAllows))
 	}
 	if why := usually(r); why != "" {
 		s += "; " + why

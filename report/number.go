@@ -21,8 +21,8 @@ func round(v float64, digits int) float64 {
 	return v
 }
 
-// count writes an integer with thousands separators.
-func count(n int64) string {
+// Count writes an integer with thousands separators.
+func Count(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	neg := strings.HasPrefix(s, "-")
 	s = strings.TrimPrefix(s, "-")
@@ -40,7 +40,7 @@ func many(n int64, thing string) string {
 	if n == 1 {
 		return "1 " + thing
 	}
-	return count(n) + " " + thing + "s"
+	return Count(n) + " " + thing + "s"
 }
 
 // amount writes a figure that need not be whole: no decimals from 100 on, one
@@ -48,7 +48,7 @@ func many(n int64, thing string) string {
 func amount(v float64) string {
 	if v == math.Trunc(v) || math.Abs(v) >= 100 {
 		if math.Abs(v) < 1<<62 {
-			return count(int64(math.Round(v)))
+			return Count(int64(math.Round(v)))
 		}
 		return strconv.FormatFloat(v, 'g', 4, 64)
 	}

@@ -127,13 +127,13 @@ func (t *text) answer(r *Result) {
 
 func (t *text) figures(r *Result) {
 	n := &r.Totals
-	t.wrapped("attempts     ", "", fmt.Sprintf("planned %s = offered %s + dropped %s", count(n.Planned), count(n.Offered), count(n.Dropped)))
-	sum := fmt.Sprintf("offered %s = admitted %s + refused %s + failed %s", count(n.Offered), count(n.Admitted), count(n.Refused), count(n.Failed))
+	t.wrapped("attempts     ", "", fmt.Sprintf("planned %s = offered %s + dropped %s", Count(n.Planned), Count(n.Offered), Count(n.Dropped)))
+	sum := fmt.Sprintf("offered %s = admitted %s + refused %s + failed %s", Count(n.Offered), Count(n.Admitted), Count(n.Refused), Count(n.Failed))
 	if n.InFlight > 0 {
-		sum += " + in flight " + count(n.InFlight)
+		sum += " + in flight " + Count(n.InFlight)
 	}
 	t.wrapped("             ", "", sum)
-	t.wrapped("             ", "", fmt.Sprintf("retries %s, calls given up %s", count(n.Retries), count(n.Abandoned)))
+	t.wrapped("             ", "", fmt.Sprintf("retries %s, calls given up %s", Count(n.Retries), Count(n.Abandoned)))
 	if s := mapLine(r.Status); s != "" {
 		t.wrapped("status       ", "", s)
 	}
@@ -141,9 +141,9 @@ func (t *text) figures(r *Result) {
 		t.wrapped("errors       ", "", s)
 	}
 	if h := r.RetryAfter; h.Seen+h.Missing+h.Invalid > 0 && n.Refused > 0 {
-		s := fmt.Sprintf("seen %s, missing %s, unreadable %s", count(h.Seen), count(h.Missing), count(h.Invalid))
+		s := fmt.Sprintf("seen %s, missing %s, unreadable %s", Count(h.Seen), Count(h.Missing), Count(h.Invalid))
 		if h.Obeyed+h.Early > 0 {
-			s += fmt.Sprintf("; obeyed %s (then admitted %s), came early %s", count(h.Obeyed), count(h.ObeyedThenAdmitted), count(h.Early))
+			s += fmt.Sprintf("; obeyed %s (then admitted %s), came early %s", Count(h.Obeyed), Count(h.ObeyedThenAdmitted), Count(h.Early))
 		}
 		if wait, n := usualWait(h.Values); n > 0 {
 			s += fmt.Sprintf("; most often %s s, longest %s s", wait, secondsText(h.LongestS))
@@ -152,13 +152,13 @@ func (t *text) figures(r *Result) {
 	}
 	if h := r.Herd; h.Retries > 0 {
 		t.wrapped("herd         ", "", fmt.Sprintf("at most %s retries due in 10 ms, at %s s, %s times the mean; %s left in 10 ms",
-			count(h.Peak10ms), secondsText(h.AtS), amount(h.OverMean), count(h.PeakSent10ms)))
+			Count(h.Peak10ms), secondsText(h.AtS), amount(h.OverMean), Count(h.PeakSent10ms)))
 	}
 	if f := r.Fairness; f.Clients > 1 {
-		t.wrapped("fairness     ", "", fmt.Sprintf("Jain %.3f over %s clients, starved %s", f.Jain, count(f.Clients), count(f.StarvedClients)))
+		t.wrapped("fairness     ", "", fmt.Sprintf("Jain %.3f over %s clients, starved %s", f.Jain, Count(f.Clients), Count(f.StarvedClients)))
 	}
 	s := r.Sender
-	line := fmt.Sprintf("trust %s; late p99 %s ms, max %s ms; %s connections", s.Trust, ms(s.LateMS.P99), ms(s.LateMS.Max), count(s.Connections))
+	line := fmt.Sprintf("trust %s; late p99 %s ms, max %s ms; %s connections", s.Trust, ms(s.LateMS.P99), ms(s.LateMS.Max), Count(s.Connections))
 	if s.CPUS > 0 {
 		line += fmt.Sprintf("; %.1f s CPU", s.CPUS)
 	}
@@ -194,7 +194,7 @@ func mapLine(m map[string]int64) string {
 		return names[i] < names[j]
 	})
 	for i, n := range names {
-		names[i] = Clean(n) + " × " + count(m[n])
+		names[i] = Clean(n) + " × " + Count(m[n])
 	}
 	return strings.Join(names, ", ")
 }
@@ -202,7 +202,7 @@ func mapLine(m map[string]int64) string {
 func ms(v float64) string {
 	switch {
 	case v >= 1000:
-		return count(int64(v + 0.5))
+		return Count(int64(v + 0.5))
 	case v >= 100:
 		return fmt.Sprintf("%.0f", v)
 	case v >= 10:
@@ -233,13 +233,13 @@ func (t *text) keys(r *Result) {
 			}
 			name := short(Clean(k.Key), 24)
 			if k.Keys > 0 {
-				name = fmt.Sprintf("(%s other)", count(k.Keys))
+				name = fmt.Sprintf("(%s other)", Count(k.Keys))
 			}
-			row := []string{name, count(k.Offered), count(k.Admitted), count(k.Refused), count(k.Failed)}
+			row := []string{name, Count(k.Offered), Count(k.Admitted), Count(k.Refused), Count(k.Failed)}
 			for _, l := range lengths {
 				v := "-"
 				if n, ok := k.MaxIn[l]; ok {
-					v = count(n)
+					v = Count(n)
 				}
 				row = append(row, v)
 			}
@@ -265,7 +265,7 @@ func (t *text) rows(one, several string, rows []Row) {
 		tab := table{head: []string{one, "offered", "admitted", "refused", "failed"}}
 		for i, x := range rows {
 			if i < textKeys {
-				tab.add(short(Clean(x.Name), 40), count(x.Offered), count(x.Admitted), count(x.Refused), count(x.Failed))
+				tab.add(short(Clean(x.Name), 40), Count(x.Offered), Count(x.Admitted), Count(x.Refused), Count(x.Failed))
 			}
 		}
 		tab.write(t)

@@ -34,7 +34,7 @@ func trust(planned, dropped, lateP99 int64) (Trust, string) {
 		return Bad, "the sender ran late: " + late
 	case dropped > 0:
 		return Degraded, fmt.Sprintf("%s of %s planned attempts were dropped because they could not leave in time",
-			count(dropped), count(planned))
+			Count(dropped), Count(planned))
 	case lateP99 > goodLate:
 		return Degraded, "the sender ran late: " + late
 	case planned == 0:

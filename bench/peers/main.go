@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command peers runs weir beside wrk, bombardier, vegeta and h2load against
 // one nginx worker on loopback, in one run, and prints requests a second,
 // client CPU-seconds per million requests and peak memory, with the ratios to

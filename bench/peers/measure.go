@@ -1,3 +1,5 @@
+//go:build linux
+
 package main
 
 import (
@@ -6,7 +8,6 @@ import (
 	"fmt"
 	"os/exec"
 	"slices"
-	"syscall"
 
 	"github.com/weir-cli/weir/report"
 )
@@ -42,8 +43,8 @@ func measure(c command, server *nginx) (figure, error) {
 	if n < 1 {
 		return figure{}, fmt.Errorf("no request arrived: %s", errs.Bytes())
 	}
-	ru := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	f := figure{rate: n / passed, cpu: float64(ru.Utime.Nano()+ru.Stime.Nano()) / 1e9 / n * 1e6, rss: float64(ru.Maxrss) / 1024}
+	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	f := figure{rate: n / passed, cpu: used.Seconds() / n * 1e6, rss: peakMB(cmd.ProcessState)}
 	if c.note != nil {
 		f.note = c.note(out.Bytes())
 	}

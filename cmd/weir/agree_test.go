@@ -19,7 +19,7 @@ import (
 // fleet cuts connections before and after it decides. WEIR_TEST_REQUESTS
 // makes it as long as one likes.
 func TestClientAndFleetAgree(t *testing.T) {
-	requests := int64(30_000)
+	requests := int64(10_000)
 	if s := os.Getenv("WEIR_TEST_REQUESTS"); s != "" {
 		n, err := strconv.ParseInt(s, 10, 64)
 		if err != nil {

@@ -8,11 +8,17 @@ import (
 	"github.com/weir-cli/weir/internal/peertest"
 )
 
-// The scripts must be valid to the shells that will read them.
+// The scripts must be valid to the shells that will read them: to bash
+// everywhere, to the others where they are installed.
 func TestCompletionScriptsParse(t *testing.T) {
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		t.Run(shell, func(t *testing.T) {
-			path := peertest.Need(t, shell)
+			path, err := exec.LookPath(shell)
+			if shell == "bash" {
+				path = peertest.Need(t, shell)
+			} else if err != nil {
+				t.Skipf("%s is not here", shell)
+			}
 			a, stdout, stderr := testApp()
 			if code := a.execute(t.Context(), newRoot(a, verbs(a)...), []string{"completion", shell}); code != 0 {
 				t.Fatalf("exit %d: %s", code, stderr)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -45,7 +44,7 @@ func (s *settings) bindFile(cmd *cobra.Command, taken map[string]bool) error {
 	if path == "" {
 		return nil
 	}
-	text, err := os.ReadFile(path)
+	text, err := readInput(path)
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return nil
 	}

@@ -76,7 +76,7 @@ func demoActs() []act {
 			says:     fmt.Sprintf("The same workers, the same %d gateways, one bucket behind them.", demoGateways),
 			gateways: demoGateways, design: gateway.Central, limit: stormLimit, latency: 100 * time.Millisecond, profile: storm, tell: tellStorm},
 		{title: "3. A herd",
-			says:     fmt.Sprintf("%s callers arrive at once at a limit of %s. The refused are told to wait a second, and all do exactly that.", thousands(herdClients), herdLimit),
+			says:     fmt.Sprintf("%s callers arrive at once at a limit of %s. The refused are told to wait a second, and all do exactly that.", report.Count(herdClients), herdLimit),
 			gateways: 1, design: gateway.Central, limit: herdLimit, profile: herd("retry-after"), tell: tellHerd},
 		{title: "4. The same herd, with jitter",
 			says:     "Now each waits for somewhere between nothing and what it was told.",
@@ -114,13 +114,18 @@ func runDemo(ctx context.Context, a *app, c *console, s *seed) error {
 // moral compares the herd without jitter with the one that has it.
 func moral(plain, spread *report.Result) string {
 	return fmt.Sprintf("jitter took the peak from %s to %s returns in 10 ms. The limit let %s calls through without it and %s with it.",
-		thousands(plain.Herd.Peak10ms), thousands(spread.Herd.Peak10ms), thousands(plain.Totals.Admitted), thousands(spread.Totals.Admitted))
+		report.Count(plain.Herd.Peak10ms), report.Count(spread.Herd.Peak10ms), report.Count(plain.Totals.Admitted), report.Count(spread.Totals.Admitted))
 }
 
 // play starts the act's gateways and sends its traffic at them.
 func (p *act) play(ctx context.Context, a *app, c *console, seed int64) (*report.Result, error) {
 	spec, err := limit.ParseSpec(p.limit)
 	if err != nil {
+		return nil, err
+	}
+	connections := min(p.profile.Populations[0].Clients*p.gateways, 1000)
+	// Both ends of each are in this process.
+	if err := enoughHandles(connections, 2*connections+p.gateways+spareHandles); err != nil {
 		return nil, err
 	}
 	fleet, err := gateway.New(gateway.Config{Gateways: p.gateways, Limit: spec, Design: p.design, Latency: p.latency})
@@ -141,7 +146,7 @@ func (p *act) play(ctx context.Context, a *app, c *console, seed int64) (*report
 	if err := r.compile(a.now()); err != nil {
 		return nil, err
 	}
-	r.http = httpdo.Config{Method: "GET", KeyHeader: "X-API-Key", Connections: min(p.profile.Populations[0].Clients*p.gateways, 1000), Timeout: 5 * time.Second}
+	r.http = httpdo.Config{Method: "GET", KeyHeader: "X-API-Key", Connections: connections, Timeout: 5 * time.Second}
 	r.http.Refused.Status, _ = httpdo.ParseStatusSet("429")
 	for i, s := range fleet.URLs() {
 		u, err := url.Parse(s)
@@ -160,8 +165,8 @@ func (p *act) play(ctx context.Context, a *app, c *console, seed int64) (*report
 
 func tellStorm(w io.Writer, r *report.Result, width int) {
 	t, b := r.Totals, r.Bound
-	fmt.Fprintf(w, "   offered   %8s   %s a second\n", thousands(t.Offered), thousands(int64(float64(t.Offered)/r.DurationS)))
-	fmt.Fprintf(w, "   admitted  %8s   the promise allows %s in %.0f s\n", thousands(t.Admitted), thousands(int64(b.Allows)), r.DurationS)
+	fmt.Fprintf(w, "   offered   %8s   %s a second\n", report.Count(t.Offered), report.Count(int64(float64(t.Offered)/r.DurationS)))
+	fmt.Fprintf(w, "   admitted  %8s   the promise allows %s in %.0f s\n", report.Count(t.Admitted), report.Count(int64(b.Allows)), r.DurationS)
 	end := fmt.Sprintf("It held: at its worst %.1f below the bound.", -b.WorstExcess)
 	if r.Verdict == report.Broken {
 		end = fmt.Sprintf("BROKEN, %.1f times over.", b.Ratio)
@@ -176,9 +181,9 @@ func tellStorm(w io.Writer, r *report.Result, width int) {
 
 func tellHerd(w io.Writer, r *report.Result, width int) {
 	h := r.Herd
-	fmt.Fprintf(w, "   returns   %8s\n", thousands(h.Retries))
-	fmt.Fprintf(w, "   peak      %8s in 10 ms, %.0f times the mean\n", thousands(h.Peak10ms), h.OverMean)
-	fmt.Fprintf(w, "   admitted  %8s of %s calls in %.0f s\n", thousands(r.Totals.Admitted), thousands(herdClients), r.DurationS)
+	fmt.Fprintf(w, "   returns   %8s\n", report.Count(h.Retries))
+	fmt.Fprintf(w, "   peak      %8s in 10 ms, %.0f times the mean\n", report.Count(h.Peak10ms), h.OverMean)
+	fmt.Fprintf(w, "   admitted  %8s of %s calls in %.0f s\n", report.Count(r.Totals.Admitted), report.Count(herdClients), r.DurationS)
 	peak := int(math.Round((h.AtS - h.AroundFromS) * 100)) // bins of 10 ms
 	shown := around(h.Around, peak, width-4)
 	fmt.Fprintf(w, "   returns due around the peak, 10 ms a column, %.2f s in all:\n   %s\n", float64(len(shown))/100, sparkline(shown))

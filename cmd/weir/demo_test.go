@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -11,41 +10,62 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
-// Every act of the story, cut short, tells what it is there to tell.
-func TestDemoActs(t *testing.T) {
+// played is an act cut short, with what it tells.
+func played(t *testing.T, act act, d time.Duration) (*report.Result, string) {
+	t.Helper()
 	a, _, _ := testApp()
 	a.now = time.Now
-	var peaks []int64
-	for _, act := range demoActs() {
-		act.profile.Duration = 2 * time.Second
-		if act.gateways > 1 {
-			act.profile.Duration = 4 * time.Second // twenty bursts last for two
-		}
-		r, err := act.play(context.Background(), a, &console{quiet: true}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var out bytes.Buffer
-		act.tell(&out, r, 80)
-		for line := range strings.Lines(out.String()) {
-			if n := utf8.RuneCountInString(line); n > 80 { // with its newline
-				t.Errorf("%d columns: %s", n, line)
-			}
-		}
-		t.Logf("%s\n%s", act.title, &out)
-		peaks = append(peaks, r.Herd.Peak10ms)
-		switch act.title[0] {
-		case '1':
-			if r.Verdict != report.Broken || !bytes.Contains(out.Bytes(), []byte("20 separate buckets")) {
-				t.Errorf("separate buckets: %s", &out)
-			}
-		default:
-			if r.Verdict != report.Held {
-				t.Errorf("%s: %s\n%s", act.title, r.Verdict, &out)
-			}
+	act.profile.Duration, act.latency = d, act.latency/5 // as much traffic in less time
+	r, err := act.play(t.Context(), a, &console{quiet: true}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	act.tell(&out, r, 80)
+	for line := range strings.Lines(out.String()) {
+		if n := utf8.RuneCountInString(line); n > 80 { // with its newline
+			t.Errorf("%d columns: %s", n, line)
 		}
 	}
-	if len(peaks) != 4 || peaks[2] < 3*peaks[3] {
-		t.Errorf("peaks %v: jitter should have taken the herd apart", peaks)
+	t.Logf("%s\n%s", act.title, &out)
+	return r, out.String()
+}
+
+// Every act of the story tells what it is there to tell. A machine that is
+// busy with other things may not get it told the first time, and needs longer;
+// but what is promised never breaks.
+func TestDemoActs(t *testing.T) {
+	acts, tries := demoActs(), 4
+	if len(acts) != 4 {
+		t.Fatalf("%d acts, want 4", len(acts))
+	}
+	for try, d := 1, time.Second; ; try, d = try+1, 2*d {
+		r, told := played(t, acts[0], d)
+		if r.Verdict == report.Broken && strings.Contains(told, "20 separate buckets") {
+			break
+		}
+		if try == tries {
+			t.Errorf("separate buckets: %s", told)
+			break
+		}
+	}
+	held := func(act act, d time.Duration) *report.Result {
+		r, told := played(t, act, d)
+		if r.Verdict != report.Held {
+			t.Errorf("%s: %s\n%s", act.title, r.Verdict, told)
+		}
+		return r
+	}
+	held(acts[1], time.Second)
+	for try, d := 1, 1500*time.Millisecond; ; try, d = try+1, 2*d {
+		together := held(acts[2], d).Herd.Peak10ms
+		apart := held(acts[3], d).Herd.Peak10ms
+		if together >= 3*apart && apart > 0 {
+			break
+		}
+		if try == tries {
+			t.Errorf("a peak of %d, and of %d with jitter: it should have taken the herd apart", together, apart)
+			break
+		}
 	}
 }

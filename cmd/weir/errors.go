@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -58,6 +59,15 @@ func usagef(hint, format string, args ...any) error {
 // reachError is a target, store or file that could not be reached or used.
 func reachError(err error, hint string) error {
 	return &failure{code: exitReach, err: err, hint: hint}
+}
+
+// handlesOr is reachError with a hint of its own when err says that the
+// process may open no more files.
+func handlesOr(err error, hint string) error {
+	if errors.Is(err, syscall.EMFILE) {
+		hint = "ulimit -n 4096"
+	}
+	return reachError(err, hint)
 }
 
 // untrustedError says why a result is not to be relied upon.

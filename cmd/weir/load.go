@@ -176,11 +176,18 @@ func runLoad(cmd *cobra.Command, o *loadOptions, urls []string) error {
 	if err != nil {
 		return err
 	}
-	r.repeat = repeatLine(cmd, r.targetNames()...)(r.seed)
+	names := r.targetNames()
+	if o.sender.unix != "" && !cmd.Flags().Changed("unix") {
+		names = urls // unix:PATH, which no flag repeats
+	}
+	r.repeat = repeatLine(cmd, names...)(r.seed)
 	if o.dryRun {
 		return o.describe(r)
 	}
 	if err := o.out.check(); err != nil {
+		return err
+	}
+	if err := checkApart(o.events, o.out); err != nil {
 		return err
 	}
 	if o.events != "" {

@@ -76,7 +76,7 @@ func failedHint(class string, statuses map[string]int64) string {
 // verdictError is the exit code that a finished run has earned.
 func verdictError(r *report.Result) error {
 	t := r.Totals
-	if t.Offered > 0 && t.Failed == t.Offered {
+	if t.Failed > 0 && t.Admitted+t.Refused == 0 {
 		worst, n := "", int64(0)
 		for class, count := range r.Errors {
 			if count > n || count == n && class < worst {

@@ -5,9 +5,12 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io"
+	"io/fs"
 	"math"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,7 +26,12 @@ const (
 	defaultConnections = 4096
 	// spareHandles are kept for everything that is not a connection.
 	spareHandles = 64
+	// unixPathMax is what a socket's path may have at most on Linux.
+	unixPathMax = 107
 )
+
+// proxySchemes are the proxies that the portable sender can speak to.
+var proxySchemes = []string{"http", "https", "socks5", "socks5h"}
 
 // prepare turns flags into a run that is ready to start.
 func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, error) {
@@ -31,7 +39,7 @@ func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, err
 	if err != nil {
 		return nil, err
 	}
-	_, promise, err := parseLimit(o.limit)
+	promise, err := parsePromise(o.limit)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +136,8 @@ func (o *loadOptions) httpConfig(targets []*url.URL) (httpdo.Config, error) {
 	for _, h := range q.headers {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok || strings.TrimSpace(name) == "" {
-			return c, usagef("--header 'Name: value'", "--header %q has no name and colon", redactFlag("header", h))
+			// Not repeated: what has no name may be a token.
+			return c, usagef("--header 'Name: value'", "a --header has no name and colon")
 		}
 		c.Header = append(c.Header, httpdo.Line{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)})
 	}
@@ -150,6 +159,9 @@ func (o *loadOptions) httpConfig(targets []*url.URL) (httpdo.Config, error) {
 		name, value, _ := strings.Cut(q.refusedHeader, ":")
 		c.Refused.Header = httpdo.Line{Name: strings.TrimSpace(name), Value: strings.TrimSpace(value)}
 	}
+	if len(s.unix) > unixPathMax {
+		return c, usagef("--unix with a shorter path", "--unix: a path of %d bytes; the most is %d", len(s.unix), unixPathMax)
+	}
 	n, err := limit.ParseCount(s.maxBody)
 	if err != nil || n < 1 {
 		return c, usagef("--max-body 1M", "--max-body %q is not a number of bytes", s.maxBody)
@@ -157,8 +169,11 @@ func (o *loadOptions) httpConfig(targets []*url.URL) (httpdo.Config, error) {
 	c.MaxBody = n
 	c.Mode = map[string]httpdo.Mode{"keep-alive": httpdo.KeepAlive, "new": httpdo.NewConn, "per-client": httpdo.PerClient}[s.mode]
 	if s.proxy != "" {
-		if c.Proxy, err = url.Parse(s.proxy); err != nil || c.Proxy.Host == "" {
-			return c, usagef("--proxy http://127.0.0.1:3128", "--proxy is not a URL with a host")
+		if c.Proxy, err = url.Parse(s.proxy); err != nil || c.Proxy.Host == "" || !slices.Contains(proxySchemes, c.Proxy.Scheme) {
+			return c, usagef("--proxy http://127.0.0.1:3128", "--proxy is not a URL with a host and one of the schemes %s", strings.Join(proxySchemes, ", "))
+		}
+		if s.unix != "" {
+			return c, usagef("--proxy URL or --unix PATH", "--proxy and --unix name two places to connect to")
 		}
 	}
 	c.TLS, err = s.tls()
@@ -170,11 +185,29 @@ func readBody(s string) (string, error) {
 	if !isFile {
 		return s, nil
 	}
-	b, err := os.ReadFile(path)
+	b, err := readInput(path)
 	if err != nil {
 		return "", reachError(fmt.Errorf("--body: %w", err), "--body @FILE with a file that can be read")
 	}
 	return string(b), nil
+}
+
+// inputMax bounds a file that a flag or a profile names.
+const inputMax = 64 << 20
+
+// readInput is os.ReadFile up to inputMax, so that a device or a disk image
+// given by mistake is an error and not the end of the memory.
+func readInput(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, inputMax+1))
+	if err == nil && len(b) > inputMax {
+		err = &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("more than %d MB", inputMax>>20)}
+	}
+	return b, err
 }
 
 func (f *senderFlags) tls() (*tls.Config, error) {
@@ -182,7 +215,7 @@ func (f *senderFlags) tls() (*tls.Config, error) {
 	if f.caFile == "" {
 		return c, nil
 	}
-	pem, err := os.ReadFile(f.caFile)
+	pem, err := readInput(f.caFile)
 	if err != nil {
 		return nil, reachError(fmt.Errorf("--ca: %w", err), "--ca FILE with a PEM file that can be read")
 	}
@@ -232,11 +265,17 @@ func (o *loadOptions) connections(p *load.Plan, targets int) (int, error) {
 	if n < s.threads {
 		return 0, usagef("--threads 1", "--connections %d is less than one for each of %d threads", n, s.threads)
 	}
-	if need := n + spareHandles; known && uint64(need) > handles {
-		return 0, reachError(fmt.Errorf("%d connections need %d file handles, and this shell allows %d", n, need, handles),
+	return n, enoughHandles(n, n+spareHandles)
+}
+
+// enoughHandles fails when this process may not open as many files as so many
+// connections need.
+func enoughHandles(connections, need int) error {
+	if handles, known := fileHandles(); known && uint64(need) > handles {
+		return reachError(fmt.Errorf("%d connections need %d file handles, and this shell allows %d", connections, need, handles),
 			"ulimit -n "+strconv.Itoa(need))
 	}
-	return n, nil
+	return nil
 }
 
 // describe prints the plan of a dry run.

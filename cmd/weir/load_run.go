@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"math"
 	"runtime/debug"
 	"time"
 
@@ -18,6 +18,10 @@ import (
 
 // mergeEvery is how often what was recorded is merged and shown.
 const mergeEvery = 100 * time.Millisecond
+
+// drainMargin is how much longer than the timeout the last answers are waited
+// for, so that what times out is counted as that and not as in flight.
+const drainMargin = 200 * time.Millisecond
 
 // loadRun is one run of the engine against HTTP targets.
 type loadRun struct {
@@ -44,12 +48,15 @@ type loadRun struct {
 
 // compile fixes the plan, for a run that starts a moment after now.
 func (r *loadRun) compile(now time.Time) error {
-	opt := load.Options{Seed: r.seed, ReadFile: os.ReadFile}
+	began := time.Now()
+	opt := load.Options{Seed: r.seed, ReadFile: readInput}
 	plan, err := load.Compile(r.profile, opt)
 	if err != nil {
 		return inputError(err)
 	}
-	r.start = now.Add(startDelay(plan))
+	// What follows takes about as long again for a plan that is long in the
+	// making, such as one with millions of keys from a file.
+	r.start = now.Add(startDelay(plan) + 3*time.Since(began))
 	opt.Start = r.start.UnixNano()
 	if r.plan, err = load.Compile(r.profile, opt); err != nil {
 		return inputError(err)
@@ -84,7 +91,7 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 		}
 	}
 	cfg := r.http
-	cfg.Clock, cfg.Wall, cfg.Texts, cfg.KeyName = load.StartClock(r.start), r.start, &r.texts, r.plan.KeyName
+	cfg.Clock, cfg.Wall, cfg.Texts, cfg.AppendKey = load.StartClock(r.start), r.start, &r.texts, r.plan.AppendKey
 	for _, route := range r.plan.Routes {
 		cfg.Routes = append(cfg.Routes, httpdo.Route(route))
 	}
@@ -105,7 +112,7 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 	}
 	collector := report.NewCollector(setup)
 	engineConfig := load.Config{Plan: r.plan, Seed: r.seed, Clock: cfg.Clock, Targets: len(cfg.Targets), Spread: r.spread,
-		Limits: r.limits, MaxAttempts: r.attempts, DropAfter: r.dropAfter, Grace: cfg.Timeout}
+		Limits: r.limits, MaxAttempts: r.attempts, DropAfter: r.dropAfter, Grace: cfg.Timeout + drainMargin}
 	for _, s := range senders {
 		defer s.Close()
 		engineConfig.Senders = append(engineConfig.Senders, s)
@@ -122,13 +129,10 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 		time.Sleep(time.Until(r.start))
 		finished <- engine.Run()
 	}()
-	err = r.watch(ctx, engine, collector, cfg.Clock, finished)
+	stopped, err := r.watch(ctx, engine, collector, cfg.Clock, finished)
 	cpu, rss := processUsage()
-	ran := min(cfg.Clock(), int64(r.plan.Duration)+int64(cfg.Timeout))
-	if ctx.Err() == nil && ran >= int64(r.plan.Duration) {
-		ran = int64(r.plan.Duration)
-	}
-	meta.Duration, meta.Interrupted = ran, ctx.Err() != nil
+	// Waiting for the last answers is no part of the run's length.
+	meta.Duration, meta.Interrupted = max(0, min(stopped, int64(r.plan.Duration))), ctx.Err() != nil
 	meta.CPUSeconds, meta.RSSMB = cpu-before, rss
 	result := collector.Finish(meta)
 	result.AddChecks(r.checks)
@@ -140,22 +144,25 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 	return result, err
 }
 
-// watch merges and shows while the engine runs, and passes interrupts on.
-func (r *loadRun) watch(ctx context.Context, engine *load.Engine, c *report.Collector, clock load.Clock, finished <-chan error) error {
+// watch merges and shows while the engine runs, and passes interrupts on. It
+// returns when the sending stopped: at the first interrupt or with the run.
+func (r *loadRun) watch(ctx context.Context, engine *load.Engine, c *report.Collector, clock load.Clock, finished <-chan error) (stopped int64, err error) {
 	ticker := time.NewTicker(mergeEvery)
 	defer ticker.Stop()
 	r.progress.begin(r.name, time.Duration(r.plan.Duration))
 	defer r.progress.end()
 	drain, cut := ctx.Done(), r.app.cut.Done()
+	stopped = math.MaxInt64
 	for {
 		select {
 		case err := <-finished:
 			if err != nil {
-				return internalError(err)
+				err = internalError(err)
 			}
-			return nil
+			return min(stopped, clock()), err
 		case <-drain:
 			engine.Stop()
+			stopped = clock()
 			drain = nil
 		case <-cut:
 			engine.Cut()

@@ -3,6 +3,8 @@ package main
 
 import (
 	"context"
+	"io"
+	"log"
 	"os"
 	"time"
 
@@ -16,6 +18,8 @@ const cutGrace = 500 * time.Millisecond
 // main is the only place that ends the process, so that every deferred close
 // and every terminal restore has run by then.
 func main() {
+	// net/http logs odd answers one by one; here they are counted.
+	log.SetOutput(io.Discard)
 	a := systemApp()
 	os.Exit(run(a, newRoot(a, verbs(a)...), os.Args[1:]))
 }

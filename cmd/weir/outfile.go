@@ -113,15 +113,18 @@ func fill(f *os.File, path string, fn func(w io.Writer) error) error {
 }
 
 // outError names the file that the user named, not the new one beside it.
-func outError(path string, err error) error {
+func outError(path string, err error) error { return fileError("--out", path, err) }
+
+// fileError says that the file of a flag cannot be written.
+func fileError(flag, path string, err error) error {
 	var of *fs.PathError
 	if errors.As(err, &of) {
 		err = of.Err
 	}
-	hint := "--out with a path that can be written, such as --out ./result.json"
+	hint := fmt.Sprintf("%s with a path that can be written, such as %[1]s ./result", flag)
 	switch {
 	case errors.Is(err, syscall.ENOSPC):
-		hint = "free some space on that disk, or use --out on another"
+		hint = fmt.Sprintf("free some space on that disk, or use %s on another", flag)
 	case errors.Is(err, fs.ErrNotExist):
 		hint = fmt.Sprintf("mkdir -p %s", filepath.Dir(path))
 	}

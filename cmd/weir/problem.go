@@ -7,6 +7,7 @@ import (
 
 	"github.com/weir-cli/weir/load"
 	"github.com/weir-cli/weir/profiles"
+	"github.com/weir-cli/weir/report"
 )
 
 // problem is one mistake in what a user wrote, whichever package found it.
@@ -90,5 +91,5 @@ func plural(n int, noun string) string {
 	if n != 1 {
 		noun += "s"
 	}
-	return thousands(int64(n)) + " " + noun
+	return report.Count(int64(n)) + " " + noun
 }

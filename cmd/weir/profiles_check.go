@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -99,7 +98,7 @@ func checkProfile(a *app, file string) (profileCheck, error) {
 			}
 		}
 	}
-	plan, err := load.Compile(p, load.Options{Start: a.now().UnixNano(), ReadFile: os.ReadFile})
+	plan, err := load.Compile(p, load.Options{Start: a.now().UnixNano(), ReadFile: readInput})
 	if err != nil {
 		found := problemsOf(err)
 		if found == nil {

@@ -17,12 +17,21 @@ func parseLimit(text string) (limit.Spec, *report.Promise, error) {
 		hint := "--limit 10/s,burst=20"
 		var se *limit.SpecError
 		if errors.As(err, &se) && se.Hint != "" {
-			hint = se.Hint
+			hint = "--limit " + se.Hint
 		}
 		return spec, nil, usageError(err, hint)
 	}
 	p := promiseOf(spec)
 	return spec, &p, nil
+}
+
+// parsePromise reads --limit of a verb that judges by it.
+func parsePromise(text string) (*report.Promise, error) {
+	_, p, err := parseLimit(text)
+	if err == nil && p != nil && p.Concurrent > 0 {
+		return nil, usagef("--limit 10/s,burst=20", "--limit %s cannot be judged: no count of admitted calls over time proves or breaks a limit on concurrent ones", text)
+	}
+	return p, err
 }
 
 // promiseOf is what a limit promises its callers. Counts per window are taken

@@ -139,6 +139,9 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 	if o.runFor < 0 {
 		return c, usagef("weir serve --for 30s", "--for %v is negative", o.runFor)
 	}
+	if o.gateways < 1 {
+		return c, usagef("weir serve --gateways 1", "--gateways %d is below 1", o.gateways)
+	}
 	if o.refusalLatency < 0 {
 		return c, usagef("weir serve --refusal-latency 0s", "--refusal-latency %v is negative", o.refusalLatency)
 	}
@@ -293,5 +296,5 @@ func serveError(err error) error {
 	case errors.Is(err, gateway.ErrRemote):
 		return usageError(err, "add --allow-remote if they may, or --listen 127.0.0.1:8080")
 	}
-	return reachError(err, "weir serve --listen 127.0.0.1:0")
+	return handlesOr(err, "weir serve --listen 127.0.0.1:0")
 }

@@ -28,7 +28,7 @@ func served(t *testing.T, n int, args ...string) (code int, stdout, stderr strin
 	go func() { done <- a.execute(ctx, newRoot(a, newServeCmd(a)), args) }()
 
 	var urls []string
-	for deadline := time.Now().Add(5 * time.Second); urls == nil; time.Sleep(time.Millisecond) {
+	for deadline := time.Now().Add(30 * time.Second); urls == nil; time.Sleep(time.Millisecond) {
 		text, err := os.ReadFile(ports)
 		if err == nil {
 			urls = strings.Fields(string(text))
@@ -39,7 +39,7 @@ func served(t *testing.T, n int, args ...string) (code int, stdout, stderr strin
 		default:
 		}
 		if time.Now().After(deadline) {
-			t.Fatal("no addresses after 5s")
+			t.Fatal("no addresses after 30s")
 		}
 	}
 	for i := range n {
@@ -55,7 +55,7 @@ func served(t *testing.T, n int, args ...string) (code int, stdout, stderr strin
 	cancel()
 	select {
 	case code = <-done:
-	case <-time.After(5 * time.Second):
+	case <-time.After(30 * time.Second):
 		t.Fatal("an interrupt did not end it")
 	}
 	if got := strings.Fields(errs.String()); strings.Join(got, " ") != strings.Join(urls, " ") {

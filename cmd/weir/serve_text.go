@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strconv"
 	"text/tabwriter"
 
 	"github.com/weir-cli/weir/gateway"
@@ -19,12 +18,12 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 	t := r.Totals
 	say := func(format string, args ...any) { fmt.Fprintln(w, fold(fmt.Sprintf(format, args...), "", width)) }
 	say("%s: %s offered, %s admitted, %s refused in %.1f s",
-		report.Clean(r.Name), plural(int(t.Offered), "request"), grouped(t.Admitted), grouped(t.Refused), r.DurationS)
+		report.Clean(r.Name), plural(int(t.Offered), "request"), report.Count(t.Admitted), report.Count(t.Refused), r.DurationS)
 	switch b := r.Bound; {
 	case b == nil || t.Offered == 0:
 	case r.Verdict == report.Broken:
 		say("The promise was broken: key %s got %s between %.3f s and %.3f s, where %s allows %.1f.",
-			report.Clean(b.Key), grouped(b.WorstAdmitted), b.WorstInterval.FromS, b.WorstInterval.ToS, report.Clean(b.Promise), b.WorstAllows)
+			report.Clean(b.Key), report.Count(b.WorstAdmitted), b.WorstInterval.FromS, b.WorstInterval.ToS, report.Clean(b.Promise), b.WorstAllows)
 	case b.Tested:
 		say("The promise held: %s, on %s.", report.Clean(b.Promise), plural(int(b.KeysJudged), "key"))
 	default:
@@ -35,7 +34,7 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		fmt.Fprintln(table, "gateway\toffered\tadmitted\trefused\t")
 		for _, g := range c.PerGateway {
-			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t\n", g.Gateway, grouped(g.Offered), grouped(g.Admitted), grouped(g.Refused))
+			fmt.Fprintf(table, "%d\t%s\t%s\t%s\t\n", g.Gateway, report.Count(g.Offered), report.Count(g.Admitted), report.Count(g.Refused))
 		}
 		table.Flush()
 	}
@@ -49,10 +48,10 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 				if last := r.PerKey[len(r.PerKey)-1]; last.Keys > 0 {
 					rest += last.Keys - 1 // the last row sums up the others
 				}
-				fmt.Fprintf(table, "… and %s more\n", grouped(rest))
+				fmt.Fprintf(table, "… and %s more\n", report.Count(rest))
 				break
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.1f\n", report.Clean(k.Key), grouped(k.Offered), grouped(k.Admitted), grouped(k.Refused), k.WorstExcess)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.1f\n", report.Clean(k.Key), report.Count(k.Offered), report.Count(k.Admitted), report.Count(k.Refused), k.WorstExcess)
 		}
 		table.Flush()
 	}
@@ -66,13 +65,4 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 		say("note: %s", report.Clean(n))
 	}
 	return nil
-}
-
-// grouped writes a count with its thousands set off: 1,219.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -1,18 +1,8 @@
 package main
 
 import (
-	"strconv"
 	"strings"
 )
-
-// thousands writes a number with separators.
-func thousands(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
-}
 
 // sparkline draws counts as bars of one row; nothing is a dot, and the least
 // of something still shows.

@@ -1,5 +1,5 @@
 // Package peertest finds the programs that some tests measure weir against,
-// such as redis-server or nginx.
+// such as a shell.
 package peertest
 
 import (

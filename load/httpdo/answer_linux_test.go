@@ -18,7 +18,7 @@ type offline struct {
 }
 
 func newOffline(t testing.TB) *offline {
-	cfg := &Config{Targets: []*url.URL{{Scheme: "http", Host: "127.0.0.1:1"}}, Method: "GET", KeyName: func(uint32) string { return "k" },
+	cfg := &Config{Targets: []*url.URL{{Scheme: "http", Host: "127.0.0.1:1"}}, Method: "GET", AppendKey: func(b []byte, _ uint32) []byte { return append(b, 'k') },
 		Connections: 1, Timeout: time.Second, MaxBody: 1 << 16, Clock: func() int64 { return 1 }, Texts: new(report.Texts)}
 	cfg.Refused.Status, _ = ParseStatusSet("429")
 	l, err := newEventLoop(cfg, make([]addrRing, 1))

@@ -35,10 +35,10 @@ type Config struct {
 	Body   string
 	// KeyHeader, when set, carries the key's name.
 	KeyHeader string
-	// KeyName gives the text of a key; Route the path of a route, "" being
+	// AppendKey appends the text of a key; Route is the path of a route, "" being
 	// the target's own, with its method, "" being Method.
-	KeyName func(uint32) string
-	Routes  []Route
+	AppendKey func([]byte, uint32) []byte
+	Routes    []Route
 
 	Mode        Mode
 	Connections int           // cap on open connections of one sender, at least 1

@@ -20,18 +20,21 @@ const (
 // conn is one socket of the event loop. Slots are reused; gen tells an old
 // event from one of the present socket.
 type conn struct {
-	fd     int
-	gen    int32
-	id     int32
-	state  connState
-	isHead bool // the request is a HEAD
-	target uint16
-	a      *load.Attempt
-	out    []byte // of the request, not yet taken by the kernel
-	in     []byte // of the header block, when it came in pieces
-	kept   []byte // first bytes of a body that came in pieces
-	head   head
-	body   body
+	fd      int
+	gen     int32
+	id      int32
+	state   connState
+	isHead  bool // the request is a HEAD
+	stamped bool // the kernel has been asked to stamp what arrives
+	target  uint16
+	a       *load.Attempt
+	out     []byte // of the request, not yet taken by the kernel
+	in      []byte // of the header block, when it came in pieces
+	kept    []byte // first bytes of a body that came in pieces
+	head    head
+	body    body
+	// interim is how many bytes of interim answers came for this request.
+	interim int
 	// Busy connections form a list by time of sending, which is the order
 	// in which they time out. Idle ones know their place in the idle stack.
 	prev, next int32
@@ -57,6 +60,7 @@ func (l *eventLoop) unidle(c *conn) {
 
 // busy appends c to the list of those that wait for an answer.
 func (l *eventLoop) busy(c *conn) {
+	c.interim = 0
 	c.prev, c.next = l.newest, -1
 	if l.newest >= 0 {
 		l.conns[l.newest].next = c.id
@@ -97,7 +101,7 @@ func (l *eventLoop) open(target uint16) (*conn, report.Class) {
 	}
 	c := l.slot()
 	c.fd, c.target, c.state = fd, target, connConnecting
-	ev := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: c.id, Pad: c.gen}
+	ev := c.interest()
 	if err := unix.EpollCtl(l.epfd, unix.EPOLL_CTL_ADD, fd, &ev); err != nil {
 		_ = unix.Close(fd)
 		c.state = connFree
@@ -108,6 +112,20 @@ func (l *eventLoop) open(target uint16) (*conn, report.Class) {
 	l.openNow++
 	l.connecting++
 	return c, report.NoError
+}
+
+// interest is what the event loop wants to hear about c.
+func (c *conn) interest() unix.EpollEvent {
+	return unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: c.id, Pad: c.gen}
+}
+
+// rearm makes the kernel report again what is still to be read from c, which
+// edge-triggered events by themselves would not.
+func (l *eventLoop) rearm(c *conn) {
+	ev := c.interest()
+	if err := unix.EpollCtl(l.epfd, unix.EPOLL_CTL_MOD, c.fd, &ev); err != nil {
+		l.fail(c, classOf(err))
+	}
 }
 
 func (l *eventLoop) slot() *conn {
@@ -128,7 +146,7 @@ func (l *eventLoop) close(c *conn) {
 		l.connecting--
 	}
 	c.gen++
-	c.state, c.a = connFree, nil
+	c.state, c.a, c.stamped = connFree, nil, false
 	c.out, c.in, c.kept = c.out[:0], nil, nil
 	l.openNow--
 	l.free = append(l.free, c.id)

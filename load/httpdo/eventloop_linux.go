@@ -46,10 +46,12 @@ type eventLoop struct {
 	stamping   bool  // the kernel says when answers came
 	wallOffset int64 // wall clock minus the run's clock
 	control    [64]byte
-	naps       bool  // a processor is left for the collector while this one sleeps
-	hup        bool  // the peer of the connection being read has closed its side
-	stamp      int64 // the clock while answers are being handled, else 0
+	pause      unix.Timespec // of the sleep under way; here because the heap does not move
+	naps       bool          // a processor is left for the collector while this one sleeps
+	hup        bool          // the peer of the connection being read has closed its side
+	stamp      int64         // the clock while answers are being handled, else 0
 	buf        []byte
+	key        []byte
 	scratch    []byte
 	events     [eventsMax]unix.EpollEvent
 }
@@ -91,17 +93,22 @@ func (l *eventLoop) Room(target uint16, client uint32) bool {
 	return l.openNow < l.cfg.Connections || l.evict()
 }
 
-// evict closes an idle connection to make room for one to another target.
+// evict closes an idle connection to make room for one to another target, or
+// to another client: the coldest of the target that has the most.
 func (l *eventLoop) evict() bool {
+	most := 0
 	for t := range l.idle {
-		if s := l.idle[t]; len(s) > 0 {
-			c := l.conns[s[0]]
-			l.unidle(c)
-			l.close(c)
-			return true
+		if len(l.idle[t]) > len(l.idle[most]) {
+			most = t
 		}
 	}
-	return false
+	if len(l.idle[most]) == 0 {
+		return false
+	}
+	c := l.conns[l.idle[most][0]]
+	l.unidle(c)
+	l.close(c)
+	return true
 }
 
 // mine returns the idle connection of a client in PerClient mode.
@@ -164,8 +171,8 @@ func (l *eventLoop) render(c *conn, a *load.Attempt) []byte {
 			return b
 		}
 	}
-	var v vars
-	v.key, v.client, v.seq = l.cfg.KeyName(ev.Key), ev.Client, a.Seq
+	l.key = l.cfg.AppendKey(l.key[:0], ev.Key)
+	v := vars{key: l.key, client: ev.Client, seq: a.Seq}
 	b, scratch := q.append(l.buf[:0], v, l.scratch, l.cfg.Mode == NewConn)
 	l.scratch = scratch
 	if !q.varies {
@@ -184,7 +191,7 @@ func (l *eventLoop) start(c *conn, a *load.Attempt) {
 		return
 	}
 	if errno != 0 && errno != unix.EAGAIN {
-		l.giveBack(c, report.Failed, classOf(errno), a.Event.Sent, true)
+		l.giveBack(c, classOf(errno), a.Event.Sent)
 		return
 	}
 	c.out = append(c.out[:0], b[max(n, 0):]...)
@@ -208,8 +215,8 @@ func (l *eventLoop) flush(c *conn) bool {
 
 func (l *eventLoop) Poll(until int64, nap bool, done func(*load.Attempt)) {
 	l.done, l.finished = done, 0
-	l.handBack()
 	l.expire()
+	l.handBack()
 	l.stamping = nap
 	if nap {
 		l.nap(until)
@@ -269,7 +276,7 @@ func (l *eventLoop) expire() {
 		if c.state == connConnecting {
 			class = report.ConnectTimeout
 		}
-		l.giveBack(c, report.Failed, class, now, true)
+		l.giveBack(c, class, now)
 	}
 }
 
@@ -295,14 +302,12 @@ func (l *eventLoop) event(c *conn, events uint32) {
 	}
 }
 
-// giveBack ends c's attempt; closing tells what becomes of the connection.
-func (l *eventLoop) giveBack(c *conn, v report.Verdict, class report.Class, at int64, closing bool) {
+// giveBack fails c's attempt, and the connection with it.
+func (l *eventLoop) giveBack(c *conn, class report.Class, at int64) {
 	a := c.a
-	a.Event.Verdict, a.Event.Class, a.Event.Done = v, class, at
+	a.Event.Verdict, a.Event.Class, a.Event.Done = report.Failed, class, at
 	l.unbusy(c)
-	if closing {
-		l.close(c)
-	}
+	l.close(c)
 	l.failed = append(l.failed, a)
 }
 
@@ -311,7 +316,8 @@ func (l *eventLoop) fail(c *conn, class report.Class) {
 	if l.stamp == 0 {
 		l.stamp = l.cfg.Clock()
 	}
-	l.giveBack(c, report.Failed, class, l.stamp, true)
+	// The stamp may be of an answer that was there before this was sent.
+	l.giveBack(c, class, max(l.stamp, c.a.Event.Sent))
 }
 
 func (l *eventLoop) Abort(done func(*load.Attempt)) {

@@ -31,6 +31,10 @@ type head struct {
 	size    int             // bytes of the block with its empty line
 }
 
+// interim reports whether another answer to the same request follows. After
+// 101 none does: the connection speaks something else from there on.
+func (h *head) interim() bool { return h.status < 200 && h.status != 101 }
+
 // headEnd returns the length of the header block at the start of b with its
 // empty line, or 0 when it is not complete.
 func headEnd(b []byte) int {
@@ -89,7 +93,7 @@ func (h *head) parse(b []byte, isHead bool, r *Refusal) error {
 	if isHead || h.status < 200 || h.status == 204 || h.status == 304 {
 		h.length = 0
 	}
-	if h.length == untilClose {
+	if h.length == untilClose || h.status == 101 {
 		h.keep = false
 	}
 	return nil

@@ -102,7 +102,7 @@ func TestBodies(t *testing.T) {
 }
 
 func TestTemplates(t *testing.T) {
-	v := vars{key: "k 7", client: 3, seq: 42}
+	v := vars{key: []byte("k 7"), client: 3, seq: 42}
 	for in, want := range map[string]string{
 		"":                       "",
 		"plain":                  "plain",

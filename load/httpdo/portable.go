@@ -3,12 +3,10 @@ package httpdo
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +40,7 @@ type answer struct {
 	read     int64
 	first    atomic.Int64
 	fresh    atomic.Bool
+	got      atomic.Bool // a connection
 	done     int64
 	class    report.Class
 	complete bool
@@ -109,7 +108,7 @@ func (p *portable) Send(a *load.Attempt) {
 	ctx, cancel := context.WithTimeout(context.Background(), p.cfg.Timeout)
 	p.inFlight[a] = cancel
 	q := p.requests[int(ev.Target)*len(p.cfg.routes())+int(ev.Route)]
-	v := vars{key: p.cfg.KeyName(ev.Key), client: ev.Client, seq: a.Seq}
+	v := vars{key: p.cfg.AppendKey(nil, ev.Key), client: ev.Client, seq: a.Seq}
 	t := p.shared
 	if p.cfg.Mode == PerClient {
 		if t = p.perClient[ev.Client]; t == nil {
@@ -132,7 +131,10 @@ func (p *portable) Send(a *load.Attempt) {
 // run on the transport's goroutines.
 func (r *answer) trace(clock load.Clock) *httptrace.ClientTrace {
 	return &httptrace.ClientTrace{
-		GotConn:              func(i httptrace.GotConnInfo) { r.fresh.Store(!i.Reused) },
+		GotConn: func(i httptrace.GotConnInfo) {
+			r.got.Store(true)
+			r.fresh.Store(!i.Reused)
+		},
 		GotFirstResponseByte: func() { r.first.CompareAndSwap(0, clock()) },
 	}
 }
@@ -150,7 +152,7 @@ func (p *portable) roundTrip(ctx context.Context, t *http.Transport, base string
 		r.class = report.OtherError
 		return
 	}
-	req.Body, req.Host = io.NopCloser(empty{}), q.host
+	req.Body, req.Host = io.NopCloser(empty{}), string(q.host.append(nil, v))
 	if len(body) > 0 {
 		req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	}
@@ -159,7 +161,9 @@ func (p *portable) roundTrip(ctx context.Context, t *http.Transport, base string
 	}
 	res, err := t.RoundTrip(req)
 	if err != nil {
-		r.class = classOfHTTP(err)
+		if r.class = classOfHTTP(err); r.class == report.Timeout && !r.got.Load() {
+			r.class = report.ConnectTimeout // the request's time was up before the dialer's
+		}
 		return
 	}
 	defer res.Body.Close()
@@ -185,20 +189,18 @@ func (p *portable) roundTrip(ctx context.Context, t *http.Transport, base string
 }
 
 func (p *portable) Poll(until int64, _ bool, done func(*load.Attempt)) {
-	p.timer.Reset(time.Duration(max(0, until-p.cfg.Clock())))
-	select {
-	case r := <-p.results:
-		p.finish(r, done)
-	case <-p.timer.C:
-		return
-	}
-	for range cap(p.results) {
+	if len(p.results) == 0 {
+		p.timer.Reset(time.Duration(max(0, until-p.cfg.Clock())))
 		select {
 		case r := <-p.results:
 			p.finish(r, done)
-		default:
+		case <-p.timer.C:
 			return
 		}
+	}
+	// One round at most: what answers at once must not keep arrivals waiting.
+	for range len(p.results) {
+		p.finish(<-p.results, done)
 	}
 }
 
@@ -237,14 +239,6 @@ func (p *portable) Close() error {
 	p.shared.CloseIdleConnections()
 	for _, t := range p.perClient {
 		t.CloseIdleConnections()
-	}
-	return nil
-}
-
-// checkKey refuses a key that would end a header line.
-func checkKey(key string) error {
-	if strings.ContainsFunc(key, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
-		return fmt.Errorf("key %q holds a control character, which cannot be sent", key)
 	}
 	return nil
 }

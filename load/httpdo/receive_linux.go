@@ -6,11 +6,20 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
+// fullReadsMax is how many full buffers one connection may fill in a row
+// before timers and other connections get their turn: an answer that comes
+// faster than it is read must not hold up the loop.
+const fullReadsMax = 16
+
 // receive reads what is there. hup says the peer has closed its side.
 func (l *eventLoop) receive(c *conn, hup bool) {
 	gen := c.gen
 	l.hup = hup
-	for {
+	for reads := 0; ; reads++ {
+		if reads == fullReadsMax {
+			l.rearm(c)
+			return
+		}
 		n, came, errno := l.recv(c)
 		if errno == unix.EAGAIN {
 			return
@@ -23,9 +32,9 @@ func (l *eventLoop) receive(c *conn, hup bool) {
 		}
 		l.stamp = l.cfg.Clock()
 		if came > 0 {
-			// Never before the request nor after this moment, whatever the
-			// wall clock did.
-			l.stamp = min(max(came, c.a.Event.Sent), l.stamp)
+			// Never before the request or its first byte nor after this moment,
+			// whatever the wall clock did.
+			l.stamp = min(max(came, c.a.Event.Sent, c.a.Event.First), l.stamp)
 		}
 		if errno != 0 {
 			l.fail(c, classOf(errno))
@@ -89,10 +98,9 @@ func (l *eventLoop) whole(c *conn, b []byte) {
 		if !l.parsed(c, l.last.read(b[:end], c.isHead, &l.cfg.Refused)) {
 			return
 		}
-		if l.last.head.status < 200 {
-			// An interim answer: the real one follows.
+		if l.last.head.interim() {
 			l.last.raw = l.last.raw[:0]
-			if len(b) > end {
+			if l.interim(c, end) && len(b) > end {
 				l.whole(c, b[end:])
 			}
 			return
@@ -125,16 +133,26 @@ func (l *eventLoop) pieces(c *conn) {
 	if end == 0 || !l.parsed(c, c.head.parse(c.in[:end], c.isHead, &l.cfg.Refused)) {
 		return
 	}
-	rest := append([]byte(nil), c.in[end:]...)
-	if c.head.status < 200 {
-		c.in = rest
-		if len(rest) > 0 {
+	if c.head.interim() {
+		c.in = c.in[end:]
+		if l.interim(c, end) && len(c.in) > 0 {
 			l.pieces(c)
 		}
 		return
 	}
+	rest := append([]byte(nil), c.in[end:]...)
 	c.in = c.in[:end]
 	l.startBody(c, rest)
+}
+
+// interim counts an interim answer of size bytes, after which the real one
+// follows; false when there were too many of them.
+func (l *eventLoop) interim(c *conn, size int) bool {
+	if c.interim += size; c.interim > maxHead {
+		l.fail(c, report.TooLarge)
+		return false
+	}
+	return true
 }
 
 // parsed fails the attempt when its header block could not be read.

@@ -3,6 +3,9 @@ package httpdo
 // requestCacheMax bounds the rendered requests that are kept.
 const requestCacheMax = 4096
 
+// requestCacheBytes is the size beyond which a request is not kept.
+const requestCacheBytes = 16 << 10
+
 // requestCache keeps rendered requests that are the same for every attempt
 // of one key on one route.
 type requestCache struct {
@@ -25,9 +28,10 @@ func (c *requestCache) get(request int, key uint32) []byte {
 	return b
 }
 
-// put stores a copy and returns it, or returns b itself when full.
+// put stores a copy and returns it, or returns b itself when it is too large
+// or the cache is full.
 func (c *requestCache) put(request int, key uint32, b []byte) []byte {
-	if len(c.m) >= requestCacheMax {
+	if len(c.m) >= requestCacheMax || len(b) > requestCacheBytes {
 		return b
 	}
 	if c.m == nil {

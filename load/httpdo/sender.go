@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"strings"
 	"time"
 
 	"github.com/weir-cli/weir/load"
@@ -81,14 +82,33 @@ func (c *Config) resolveAll(ctx context.Context) ([][]netip.AddrPort, error) {
 	return all, nil
 }
 
-// checkLines refuses fields that would break out of their line.
+// checkLines refuses what would break out of its line, and the fields that
+// weir writes itself. The errors do not repeat values, which may be secrets.
 func (c *Config) checkLines() error {
-	for _, l := range append(c.header(), c.Refused.Header) {
-		for _, s := range []string{l.Name, l.Value} {
-			if err := checkKey(s); err != nil {
-				return fmt.Errorf("header %q: %w", l.Name, err)
-			}
+	if !isToken(c.Method) {
+		return fmt.Errorf("method %q is not an HTTP method", c.Method)
+	}
+	for _, l := range c.header() {
+		switch {
+		case !isToken(l.Name):
+			return fmt.Errorf("header name %q is not a token", l.Name)
+		case strings.EqualFold(l.Name, "content-length"), strings.EqualFold(l.Name, "transfer-encoding"):
+			return fmt.Errorf("header %s is written by weir itself", l.Name)
+		case hasControl(l.Value):
+			return fmt.Errorf("the value of header %s holds a control character, which cannot be sent", l.Name)
 		}
 	}
 	return nil
+}
+
+func hasControl(s string) bool {
+	return strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 && r != '\t' || r == 0x7f })
+}
+
+// isToken reports whether s is a token as RFC 9110, 5.6.2 defines it, braces
+// allowed for the variables of a template.
+func isToken(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune("()<>@,;:\\\"/[]?=", r)
+	})
 }

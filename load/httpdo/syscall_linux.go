@@ -42,8 +42,12 @@ func (l *eventLoop) recvStamped(c *conn, b []byte) (int, int64, unix.Errno) {
 			return int(n), ts.Nano() - l.wallOffset, 0
 		}
 	}
-	// The first answer after stamps were wished for comes without one.
-	_ = unix.SetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	// The first answer after stamps were wished for comes without one, and all
+	// do on a unix socket.
+	if !c.stamped {
+		c.stamped = true
+		_ = unix.SetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	}
 	return int(n), 0, 0
 }
 
@@ -52,8 +56,8 @@ func (l *eventLoop) nap(until int64) {
 	now := l.cfg.Clock()
 	l.wallOffset = time.Now().UnixNano() - now
 	if until > now {
-		ts := unix.NsecToTimespec(until - now)
-		l.sleep(until-now)(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&ts)), 0, 0, 0, 0, 0)
+		l.pause = unix.NsecToTimespec(until - now)
+		l.sleep(until-now)(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&l.pause)), 0, 0, 0, 0, 0)
 	}
 }
 
@@ -68,9 +72,10 @@ func (l *eventLoop) wait(ns int64) int {
 		}
 		return int(n)
 	}
-	ts := unix.NsecToTimespec(ns)
-	n, _, errno := l.sleep(ns)(unix.SYS_EPOLL_PWAIT2, uintptr(l.epfd), events, eventsMax, uintptr(unsafe.Pointer(&ts)), 0, 0)
-	if errno == unix.ENOSYS { // before Linux 5.11: whole milliseconds
+	l.pause = unix.NsecToTimespec(ns)
+	n, _, errno := l.sleep(ns)(unix.SYS_EPOLL_PWAIT2, uintptr(l.epfd), events, eventsMax, uintptr(unsafe.Pointer(&l.pause)), 0, 0)
+	if errno == unix.ENOSYS || errno == unix.EPERM {
+		// Before Linux 5.11, or in a sandbox older than that: whole milliseconds.
 		n, _, errno = l.sleep(ns)(unix.SYS_EPOLL_PWAIT, uintptr(l.epfd), events, eventsMax, uintptr((ns+999_999)/1_000_000), 0, 0)
 	}
 	if errno != 0 {

@@ -1,8 +1,10 @@
 package httpdo
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -55,7 +57,7 @@ func parseTemplate(s string) template {
 
 // vars are the values of one attempt.
 type vars struct {
-	key    string
+	key    []byte
 	client uint32
 	seq    uint64
 }
@@ -88,14 +90,21 @@ func (t template) append(dst []byte, v vars) []byte {
 
 // appendEscaped is append with the variables escaped for a query.
 func (t template) appendEscaped(dst []byte, v vars) []byte {
-	v.key = url.QueryEscape(v.key)
+	if slices.ContainsFunc(v.key, func(c byte) bool { return !unreserved(c) }) {
+		v.key = []byte(url.QueryEscape(string(v.key)))
+	}
 	return t.append(dst, v)
+}
+
+// unreserved are the bytes that need no escape anywhere (RFC 3986, 2.3).
+func unreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || c == '-' || c == '_' || c == '.' || c == '~'
 }
 
 // request is one (target, route) of a run, ready to be filled in.
 type request struct {
 	method string
-	host   string
+	host   template
 	path   template // path and query, escaped
 	header []struct{ name, value template }
 	body   template
@@ -104,7 +113,7 @@ type request struct {
 
 // newRequest compiles what is sent to target t for route r.
 func (c *Config) newRequest(t *url.URL, r Route) (*request, error) {
-	q := &request{method: c.Method, host: t.Host}
+	q := &request{method: c.Method, host: template{{lit: t.Host}}}
 	if r.Method != "" {
 		q.method = r.Method
 	}
@@ -140,12 +149,18 @@ func (c *Config) newRequest(t *url.URL, r Route) (*request, error) {
 	q.varies = q.path.perAttempt()
 	for _, l := range c.header() {
 		if strings.EqualFold(l.Name, "host") {
-			q.host = l.Value
+			q.host = parseTemplate(l.Value)
+			q.varies = q.varies || q.host.perAttempt()
 			continue
 		}
 		h := struct{ name, value template }{parseTemplate(l.Name), parseTemplate(l.Value)}
 		q.header = append(q.header, h)
-		q.varies = q.varies || h.value.perAttempt()
+		q.varies = q.varies || h.name.perAttempt() || h.value.perAttempt()
+	}
+	if t.User != nil && !c.hasHeader("authorization") {
+		pass, _ := t.User.Password() // "" when there is none
+		credentials := base64.StdEncoding.EncodeToString([]byte(t.User.Username() + ":" + pass))
+		q.header = append(q.header, struct{ name, value template }{template{{lit: "Authorization"}}, template{{lit: "Basic " + credentials}}})
 	}
 	q.body = parseTemplate(c.Body)
 	q.varies = q.varies || q.body.perAttempt()
@@ -164,21 +179,18 @@ func escapeLiteral(s string) string {
 // header is the run's fields with those that weir adds itself.
 func (c *Config) header() []Line {
 	lines := c.Header
-	has := func(name string) bool {
-		for _, l := range c.Header {
-			if strings.EqualFold(l.Name, name) {
-				return true
-			}
-		}
-		return false
-	}
 	if c.KeyHeader != "" {
 		lines = append(lines[:len(lines):len(lines)], Line{c.KeyHeader, "{key}"})
 	}
-	if !has("user-agent") {
+	if !c.hasHeader("user-agent") {
 		lines = append(lines[:len(lines):len(lines)], Line{"User-Agent", "weir"})
 	}
 	return lines
+}
+
+// hasHeader reports whether the run sets a field of this lower-case name.
+func (c *Config) hasHeader(name string) bool {
+	return slices.ContainsFunc(c.Header, func(l Line) bool { return strings.EqualFold(l.Name, name) })
 }
 
 // append writes the request as HTTP/1.1.
@@ -187,7 +199,7 @@ func (q *request) append(dst []byte, v vars, body []byte, closing bool) ([]byte,
 	dst = append(dst, ' ')
 	dst = q.path.appendEscaped(dst, v)
 	dst = append(dst, " HTTP/1.1\r\nHost: "...)
-	dst = append(dst, q.host...)
+	dst = q.host.append(dst, v)
 	for _, h := range q.header {
 		dst = append(dst, "\r\n"...)
 		dst = h.name.append(dst, v)

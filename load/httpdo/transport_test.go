@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/weir-cli/weir/report"
 )
@@ -46,7 +45,7 @@ func TestTLS(t *testing.T) {
 	pool := x509.NewCertPool()
 	pool.AddCert(server.Certificate())
 	run := func(change func(*Config)) *report.Result {
-		r, _ := testRun{urls: []string{server.URL}, profile: clients(1, "give-up", 3*time.Second), max: 10, change: change}.do(t, false)
+		r, _ := testRun{urls: []string{server.URL}, profile: clients(1, "give-up"), max: 10, change: change}.do(t, false)
 		return r
 	}
 	half(t, run(func(c *Config) { c.TLS = &tls.Config{RootCAs: pool} }))
@@ -70,7 +69,7 @@ func TestHTTP2InTheClear(t *testing.T) {
 	server.Config.Protocols.SetUnencryptedHTTP2(true)
 	server.Start()
 	defer server.Close()
-	r, _ := testRun{urls: []string{server.URL}, profile: clients(1, "give-up", 3*time.Second), max: 10,
+	r, _ := testRun{urls: []string{server.URL}, profile: clients(1, "give-up"), max: 10,
 		change: func(c *Config) { c.HTTP2 = true }}.do(t, false)
 	half(t, r)
 	if p := protocol.Load(); p != "HTTP/2.0" {
@@ -88,13 +87,13 @@ func TestUnixSocket(t *testing.T) {
 	both(t, func(t *testing.T, portable bool) {
 		server := &http.Server{Handler: refuseOdd(&protocol)}
 		go server.Serve(l)
-		r, _ := testRun{urls: []string{"http://localhost/"}, profile: clients(1, "give-up", 3*time.Second), max: 10,
+		r, _ := testRun{urls: []string{"http://localhost/"}, profile: clients(1, "give-up"), max: 10,
 			change: func(c *Config) { c.Unix = path }}.do(t, portable)
 		half(t, r)
 	})
 	l.Close()
 	both(t, func(t *testing.T, portable bool) {
-		r, _ := testRun{urls: []string{"http://localhost/"}, profile: clients(1, "give-up", time.Second), max: 3,
+		r, _ := testRun{urls: []string{"http://localhost/"}, profile: clients(1, "give-up"), max: 3,
 			change: func(c *Config) { c.Unix = path }}.do(t, portable)
 		if r.Errors["connect-refused"] != 3 {
 			t.Errorf("a socket without a server gave %v", r.Errors)
@@ -128,7 +127,7 @@ func TestProxy(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, _ := testRun{urls: []string{server.URL}, profile: clients(1, "give-up", 3*time.Second), max: 10,
+	r, _ := testRun{urls: []string{server.URL}, profile: clients(1, "give-up"), max: 10,
 		change: func(c *Config) { c.Proxy = u }}.do(t, false)
 	half(t, r)
 	if through.Load() != 10 {
@@ -152,7 +151,7 @@ func TestRefusalsThatLookLikeSuccess(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			both(t, func(t *testing.T, portable bool) {
-				r, _ := testRun{urls: []string{serveRaw(t, answering(c.answer))}, profile: clients(1, "give-up", 3*time.Second), max: 4,
+				r, _ := testRun{urls: []string{serveRaw(t, answering(c.answer))}, profile: clients(1, "give-up"), max: 4,
 					change: func(cfg *Config) { cfg.Refused = c.refusal }}.do(t, portable)
 				if r.Totals.Refused != 4 {
 					t.Errorf("%+v %v", r.Totals, r.Errors)
