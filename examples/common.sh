@@ -4,6 +4,10 @@ weir=${WEIR:-weir}
 seconds=${WEIR_EXAMPLE_SECONDS:-10}
 dir=$(mktemp -d)
 server=
+if ! command -v "$weir" >/dev/null; then
+	echo "$weir is not on the path: go install ./cmd/weir, or set WEIR to the binary" >&2
+	exit 3
+fi
 
 stop() {
 	if [ -n "$server" ]; then

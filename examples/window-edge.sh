@@ -6,14 +6,16 @@ set -eu
 
 cat >"$dir/edge.yaml" <<'PROFILE'
 name: edge
-about: 60 calls just before and 60 just after each edge of a window of 2 s
+about: 60 calls just before and 60 just after every other edge of a window of 2 s
 populations:
   - name: callers
     clients: 20
     keys: one
-    arrivals: {kind: edge, count: 60, spread: 150ms, period: 2s, aligned: true}
+    arrivals: {kind: edge, count: 60, spread: 150ms, period: 4s, aligned: true}
 PROFILE
-[ "$seconds" -ge 5 ] || seconds=5 # so that a whole edge fits in
+# Two whole edges fit in, so that a late start spoils one at most. In between is
+# a window without calls: the next one starts full.
+[ "$seconds" -ge 9 ] || seconds=9
 
 echo "== a fixed window"
 serve --limit fixed-window:limit=60,window=2s

@@ -38,6 +38,9 @@ type evidence struct {
 	kept, alone          int64 // hints judged: true ones and wrong ones
 
 	hinted map[string]int64 // failures that read like refusals, by status
+
+	resetOnly int64  // refusals whose wait stands in a reset field alone
+	resetName string // the field that most of them have
 }
 
 type point struct{ t, n int64 }
@@ -52,6 +55,7 @@ func (c *Collector) evidence(r *Result, k *keyStat) *evidence {
 		tooLong:        int64(c.hints.tooLong), hintLongest: c.hints.longest,
 		badText: c.setup.Names.text(c.hints.badText), suspectText: c.setup.Names.text(c.hints.suspectText),
 		kept: int64(c.kept), alone: int64(c.sole), hinted: statuses(&c.hinted)}
+	c.resetFields(e)
 	if c.hints.suspectUnit != 0 {
 		e.suspectUnit = c.setup.Names.unit(c.hints.suspectUnit)
 	}
@@ -75,6 +79,24 @@ func (c *Collector) evidence(r *Result, k *keyStat) *evidence {
 	c.shortfall(e)
 	c.starvation(e)
 	return e
+}
+
+// resetFields counts the waits that came from a reset field. The dialect reader
+// takes one only where no Retry-After is.
+func (c *Collector) resetFields(e *evidence) {
+	var most uint64
+	for i, n := range c.hints.bySource {
+		if n == 0 || i == 0 {
+			continue
+		}
+		switch name := c.setup.Names.source(uint8(i)); name {
+		case "ratelimit", "ratelimit-reset", "x-ratelimit-reset", "x-ratelimit-reset-after":
+			e.resetOnly += int64(n)
+			if n > most {
+				most, e.resetName = n, name
+			}
+		}
+	}
 }
 
 // shortfall compares each key with the model of its promise. A limiter may

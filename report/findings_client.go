@@ -65,12 +65,25 @@ func findMissing(e *evidence) *Finding {
 	missing, refused := e.r.RetryAfter.Missing, e.r.Totals.Refused
 	share := ratio(float64(missing), float64(refused))
 	if missing == 0 || share < 0.01 {
-		return nil
+		return findResetOnly(e)
 	}
 	return &Finding{Severity: Medium,
 		Text: fmt.Sprintf("%s of %s refusals (%s) do not say when to come back. Clients then guess, mostly too early. Send Retry-After with every refusal.",
 			Count(missing), Count(refused), percent(share)),
 		Evidence: map[string]any{"missing": missing, "refused": refused, "share": round(share, 4)}}
+}
+
+// findResetOnly is the milder case: the wait is there, in a field that few
+// clients read.
+func findResetOnly(e *evidence) *Finding {
+	share := ratio(float64(e.resetOnly), float64(e.r.Totals.Refused))
+	if e.resetOnly == 0 || share < 0.01 {
+		return nil
+	}
+	return &Finding{Severity: Low,
+		Text: fmt.Sprintf("%s of %s refusals (%s) have no Retry-After; when to come back stands in the field %s alone, which few client libraries read. Send both.",
+			Count(e.resetOnly), Count(e.r.Totals.Refused), percent(share), e.resetName),
+		Evidence: map[string]any{"reset_only": e.resetOnly, "field": e.resetName, "refused": e.r.Totals.Refused, "share": round(share, 4)}}
 }
 
 func findUnparseable(e *evidence) *Finding {
@@ -171,9 +184,12 @@ func findHidden(e *evidence) *Finding {
 		all = append(slices.Clone(all), "429")
 	}
 	slices.Sort(all)
-	return &Finding{Severity: Medium,
-		Text: fmt.Sprintf("%s answers with status %s were counted as failures, but look like refusals: they say when to come back, or are 429. If that is how the limiter refuses, count them with --refused %s; and let it answer 429 Too Many Requests (RFC 6585, 4).",
-			Count(total), strings.Join(codes, ", "), strings.Join(all, ",")),
+	text := fmt.Sprintf("%s answers with status %s were counted as failures, but look like refusals: they say when to come back, or are 429. If that is how the limiter refuses, count them with --refused %s",
+		Count(total), strings.Join(codes, ", "), strings.Join(all, ","))
+	if !slices.Contains(codes, "429") {
+		text += "; and let it answer 429 Too Many Requests (RFC 6585, 4)"
+	}
+	return &Finding{Severity: Medium, Text: text + ".",
 		Evidence: map[string]any{"statuses": e.hinted, "failures": total}}
 }
 

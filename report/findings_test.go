@@ -158,6 +158,18 @@ var findingCases = []struct {
 		w := storm(gates(1, func() gate { return bucket(10, 20) }))
 		return w.run()
 	}, []string{"retry-after-missing"}},
+	{"a wait that stands in a reset field alone", tenPerSecond, func() []Event {
+		w := storm(gates(1, func() gate { return bucket(10, 20) }))
+		w.tell = roundUp
+		w.edit = func(e *Event) { e.HintSource = 5 }
+		return w.run()
+	}, []string{"retry-after-missing"}},
+	{"the same with Retry-After", tenPerSecond, func() []Event {
+		w := storm(gates(1, func() gate { return bucket(10, 20) }))
+		w.tell = roundUp
+		w.edit = func(e *Event) { e.HintSource = 1 }
+		return w.run()
+	}, nil},
 	{"a hint nobody can read", tenPerSecond, func() []Event {
 		w := storm(gates(1, func() gate { return bucket(10, 20) }))
 		w.edit = func(e *Event) {
@@ -244,7 +256,8 @@ func perKey(n int, g func() gate, tell func(int64) int64) []Event {
 }
 
 func TestFindings(t *testing.T) {
-	names := Names{Text: func(uint32) string { return "soon\u202e" }, Unit: func(uint8) string { return "milliseconds" }}
+	names := Names{Text: func(uint32) string { return "soon\u202e" }, Unit: func(uint8) string { return "milliseconds" },
+		Source: func(i uint8) string { return map[uint8]string{1: "retry-after", 5: "ratelimit"}[i] }}
 	triggered := map[string]bool{}
 	absent := map[string]bool{}
 	for _, c := range findingCases {

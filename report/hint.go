@@ -16,6 +16,7 @@ type hintCount struct {
 	suspectUnit                           uint8
 	tooLong                               uint64
 	longest                               int64
+	bySource                              [256]uint64 // usable waits by the field they came from
 
 	values [hintValues]hintValue
 	n      int
@@ -66,6 +67,7 @@ func (h *hintCount) refused(e *Event, tooLong int64) {
 	switch {
 	case e.Has&HasRetryAfter != 0:
 		h.seen++
+		h.bySource[e.HintSource]++
 		h.value(e.RetryAfter)
 		if tooLong > 0 && e.RetryAfter > tooLong {
 			h.tooLong++

@@ -23,14 +23,19 @@ const (
 	textKeys  = 10 // rows of keys and targets shown
 )
 
-// WriteText writes the report for people: the answer, the figures, the
-// findings, a plot, and how to do it again.
-func WriteText(w io.Writer, r *Result, o TextOptions) error {
+// bounded has a width that the layout can bear.
+func (o TextOptions) bounded() TextOptions {
 	if o.Width <= 0 {
 		o.Width = textWidth
 	}
 	o.Width = min(max(o.Width, 40), 160)
-	t := &text{o: o}
+	return o
+}
+
+// WriteText writes the report for people: the answer, the figures, the
+// findings, a plot, and how to do it again.
+func WriteText(w io.Writer, r *Result, o TextOptions) error {
+	t := &text{o: o.bounded()}
 	t.answer(r)
 	if o.Figures != "" {
 		t.b.WriteString(o.Figures + "\n")
@@ -43,6 +48,15 @@ func WriteText(w io.Writer, r *Result, o TextOptions) error {
 	}
 	t.ending(r)
 	_, err := io.WriteString(w, t.b.String())
+	return err
+}
+
+// WriteAnswer writes the first paragraph of the report again, for a terminal
+// that it has scrolled out of.
+func WriteAnswer(w io.Writer, r *Result, o TextOptions) error {
+	t := &text{o: o.bounded()}
+	t.answer(r)
+	_, err := io.WriteString(w, strings.TrimSuffix(t.b.String(), "\n"))
 	return err
 }
 

@@ -18,7 +18,9 @@ type app struct {
 
 	stdoutTTY, stderrTTY bool
 	// width is the terminal's width in columns, or 80 without a terminal.
-	width     func() int
+	width func() int
+	// height is the terminal's height in rows, or 0 without a terminal.
+	height    func() int
 	lookupEnv func(name string) (string, bool)
 	now       func() time.Time
 	// cut ends at the second interrupt; the command's own context ends at the
@@ -36,6 +38,7 @@ func systemApp() *app {
 		stdoutTTY: term.IsTerminal(int(os.Stdout.Fd())),
 		stderrTTY: term.IsTerminal(int(os.Stderr.Fd())),
 		width:     terminalWidth,
+		height:    terminalHeight,
 		lookupEnv: os.LookupEnv,
 		now:       time.Now,
 		cut:       context.Background(),
@@ -49,6 +52,13 @@ func terminalWidth() int {
 		}
 	}
 	return defaultWidth
+}
+
+func terminalHeight() int {
+	if _, h, err := term.GetSize(int(os.Stdout.Fd())); err == nil {
+		return h
+	}
+	return 0
 }
 
 // env is lookupEnv for callers to whom unset and empty are the same.

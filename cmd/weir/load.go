@@ -90,7 +90,7 @@ Several URLs are the gateways of one fleet; --spread says who is sent where.
 Targets that are neither loopback nor private need --owned HOST above 10
 requests a second: your word that you may load them.`,
 		Example: `  weir load http://127.0.0.1:8080/ --profile retry-storm --limit 10/s,burst=20
-  weir load http://127.0.0.1:8080/ --profile thundering-herd --behaviour retry-after,spread --duration 10s
+  weir load http://127.0.0.1:8080/ --profile thundering-herd --behaviour retry-after,spread --duration 10s --events herd.ndjson
   weir load http://127.0.0.1:8080/ --rate 200/s --keys 10 --key-header X-API-Key --check 'refused_share<5%'`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {

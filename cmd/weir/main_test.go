@@ -145,6 +145,7 @@ func testApp(env ...string) (a *app, stdout, stderr *bytes.Buffer) {
 		stdout: stdout,
 		stderr: stderr,
 		width:  func() int { return 80 },
+		height: func() int { return 0 },
 		lookupEnv: func(name string) (string, bool) {
 			v, ok := vars[name]
 			return v, ok

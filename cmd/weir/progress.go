@@ -22,6 +22,9 @@ type progress struct {
 	at   int64
 }
 
+// progressName is how much of a run's name fits beside its figures.
+const progressName = 16
+
 func newProgress(a *app) *progress { return &progress{app: a} }
 
 func (p *progress) begin(name string, length time.Duration) {
@@ -31,6 +34,9 @@ func (p *progress) begin(name string, length time.Duration) {
 	p.line.Store(new(string))
 	p.last, p.at = report.Totals{}, 0
 	p.bars = mpb.New(mpb.WithOutput(p.app.stderr), mpb.WithWidth(24), mpb.WithRefreshRate(mergeEvery), mpb.WithAutoRefresh())
+	if short := []rune(name); len(short) > progressName {
+		name = string(short[:progressName-1]) + "…"
+	}
 	p.bar = p.bars.New(int64(length), mpb.BarStyle(),
 		mpb.PrependDecorators(decor.Name(name+" ")),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.line.Load() })),

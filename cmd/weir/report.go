@@ -25,8 +25,8 @@ func newReportCmd(a *app) *cobra.Command {
 them again: same figures, same checks, same findings. --limit judges the run by
 another promise than its own. A file that was cut off is read as far as it goes,
 and the report says so.`,
-		Example: `  weir report storm.ndjson
-  weir report storm.ndjson --limit 20/s,burst=40 --check 'refused_share<50%' --json`,
+		Example: `  weir report herd.ndjson
+  weir report herd.ndjson --limit 20/s,burst=40 --check 'refused_share<50%' --json`,
 		Args: argNames("FILE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			r, err := reportOn(args[0], limitArg, *checks)
@@ -34,7 +34,7 @@ and the report says so.`,
 				return err
 			}
 			err = out.write(a, func(w io.Writer) error {
-				return renderResult(w, r, out.format, report.TextOptions{Width: a.width(), Color: console.color(a) && out.toStdout(), Plot: true})
+				return renderResult(a, w, r, out, console)
 			})
 			if err != nil {
 				return err
