@@ -38,7 +38,7 @@ func (l *Limiter) spec() (limit.Spec, error) {
 	switch a {
 	case limit.FixedWindow, limit.SlidingLog, limit.SlidingCounter:
 		s.Limit, s.Window = l.Limit, time.Duration(l.Window)*time.Microsecond
-		s.Nearest = a == limit.SlidingCounter
+		s.ShortWait = a == limit.SlidingCounter
 	case limit.LeakyQueue:
 		s.Rate, s.Queue = l.Rate.Rate, l.Capacity
 	default:
