@@ -39,6 +39,7 @@ var rules = []rule{
 	{why: "profiles are at the bottom and import nothing of ours", of: family("profiles"), to: oursBut("profiles"), direct: true},
 	{why: "a viewer cannot touch the engine", of: family("tui"), to: family("load")},
 	{why: "a viewer sees report, and inspect for its bucket view", of: family("tui"), to: oursBut("tui", "report", "inspect"), direct: true},
+	{why: "a simulator runs what ships, without its servers", of: family("sim"), to: oursBut("sim", "limit", "load", "profiles", "report"), direct: true},
 	{why: "nothing imports cmd", of: oursBut(), to: family("cmd"), direct: true},
 	{why: "deciding code is free of I/O and of screens", of: is("report", "limit", "limit/dialect", "load", "sim"), to: outside},
 }
@@ -115,6 +116,20 @@ func TestImportRules(t *testing.T) {
 	}
 }
 
+// The simulator proves something about the gateway only while both decide with
+// the same code.
+func TestSimulatorAndGatewayShareTheirMechanisms(t *testing.T) {
+	g, err := readGraph("linux")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{module + "/sim", module + "/gateway"} {
+		if !slices.Contains(g[path].Imports, module+"/limit") {
+			t.Errorf("%s does not decide with package limit", path)
+		}
+	}
+}
+
 func readGraph(system string) (graph, error) {
 	cmd := exec.Command("go", "list", "-json=ImportPath,Imports,Deps", "./...")
 	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH=amd64", "CGO_ENABLED=0")
@@ -167,6 +182,8 @@ func TestImportRulesBite(t *testing.T) {
 		{of: "sim", to: "github.com/spf13/cobra", deep: true, breach: true},
 		{of: "sim", to: "github.com/vbauerster/mpb/v8", deep: true, breach: true},
 		{of: "load", to: "github.com/charmbracelet/bubbletea", deep: true, breach: true},
+		{of: "sim", to: "limit"},
+		{of: "sim", to: "gateway", breach: true},
 		{of: "tui", to: "load", deep: true, breach: true},
 		{of: "tui", to: "load/httpdo", breach: true},
 		{of: "tui", to: "gateway", breach: true},

@@ -61,7 +61,7 @@ func (l *slidingCounter) wait(prev, cur, e, ask int64) int64 {
 	if room >= cur {
 		return w - portion(room-cur, w, prev) - e
 	}
-	if l.spec.Nearest {
+	if l.spec.ShortWait {
 		return w - e
 	}
 	return w - e + w - portion(room, w, cur)

@@ -30,16 +30,21 @@ type Spec struct {
 	// part of the text form.
 	Follow bool
 
-	// Nearest makes a sliding counter's wait end at the next window at the
-	// latest, as implementations say that look no further. A call that comes
-	// back then may be refused again, while this window's share is still too
-	// high there; without Nearest the wait is never too short. It is no part
-	// of the text form.
-	Nearest bool
+	// ShortWait ends the wait of a sliding counter at the latest when the next
+	// window begins, as many implementations do, although what is admitted now
+	// still weighs there. It changes waits only, and may make them too short.
+	// It is no part of the text form.
+	ShortWait bool
+
+	// Millis makes a leaky meter keep time in whole milliseconds and let a key
+	// never seen before begin at a level of 0 after its first call, as nginx's
+	// limit_req does: burst+1 calls pass at once. It is no part of the text
+	// form.
+	Millis bool
 }
 
 // String is the form that ParseSpec reads; ParseSpec gives s back for every
-// valid s without Follow and Nearest.
+// valid s without Follow.
 func (s Spec) String() string {
 	if int(s.Algorithm) >= len(syntaxes) {
 		return s.Algorithm.String()
@@ -75,10 +80,8 @@ func (s Spec) field(name string) string {
 		return strconv.FormatInt(s.Limit, 10)
 	case "window":
 		return shortDuration(s.Window)
-	case "nearest":
-		return strconv.FormatBool(s.Nearest)
 	}
-	return strconv.FormatBool(s.Follow)
+	return "true" // the options
 }
 
 // Validate reports the first field that cannot be used, as a *SpecError.
@@ -107,6 +110,9 @@ func (s Spec) New() (Limiter, error) {
 	if s.Algorithm == LeakyQueue {
 		most, field = s.Queue+1, "queue"
 	}
+	if s.Millis {
+		return newMilliMeter(s)
+	}
 	p, err := newPace(s.Rate, most)
 	if err != nil {
 		return nil, s.fail(field, "is too many at "+s.Rate.String()+" to count exactly in 64 bits")
@@ -128,11 +134,14 @@ func (s Spec) checkFields() error {
 		_, err := ParseAlgorithm(s.Algorithm.String())
 		return err
 	}
-	if s.Follow && s.Algorithm != TokenBucket {
-		return s.fail("follow", "is only for token-bucket")
-	}
-	if s.Nearest && s.Algorithm != SlidingCounter {
-		return s.fail("nearest", "is only for sliding-counter")
+	for _, o := range []struct {
+		name string
+		set  bool
+		only Algorithm
+	}{{"follow", s.Follow, TokenBucket}, {"short wait", s.ShortWait, SlidingCounter}, {"millis", s.Millis, LeakyMeter}} {
+		if o.set && s.Algorithm != o.only {
+			return s.fail(o.name, "is only for "+o.only.String())
+		}
 	}
 	wants := func(field string) bool {
 		for _, f := range syntaxes[s.Algorithm].fields {

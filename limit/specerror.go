@@ -7,7 +7,7 @@ import (
 
 // SpecError says which part of a limit cannot be used and what to write.
 type SpecError struct {
-	Field  string // rate, burst, queue, limit, window, follow, algorithm, or "" for the whole text
+	Field  string // rate, burst, queue, limit, window, the options, algorithm, or "" for the whole text
 	Value  string // as given
 	Reason string // follows the value in a sentence: "must be above zero"
 	Hint   string // a limit, rate or count that can be typed instead

@@ -63,7 +63,7 @@ var edgeLimiters = []struct {
 		return limit.Spec{Algorithm: limit.SlidingLog, Limit: p.Limit, Window: p.Window.duration()}
 	}},
 	{"sliding_counter", "the sliding counter of limit per window", func(p *windowEdge) limit.Spec {
-		return limit.Spec{Algorithm: limit.SlidingCounter, Limit: p.Limit, Window: p.Window.duration(), Nearest: true}
+		return limit.Spec{Algorithm: limit.SlidingCounter, Limit: p.Limit, Window: p.Window.duration(), ShortWait: true}
 	}},
 	{"short_window", "the fixed window of short_limit per short_window", func(p *windowEdge) limit.Spec {
 		return limit.Spec{Algorithm: limit.FixedWindow, Limit: p.ShortLimit, Window: p.ShortWindow.duration()}

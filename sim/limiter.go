@@ -17,6 +17,7 @@ type Limiter struct {
 	Limit     int64  `yaml:"limit" about:"calls per window, of the windows and the log"`
 	Window    Micros `yaml:"window" about:"length of a window, aligned to time zero"`
 	Capacity  int64  `yaml:"capacity" about:"calls that may wait in a leaky queue"`
+	Millis    bool   `yaml:"whole_milliseconds" about:"a leaky-meter keeps time in whole milliseconds and starts a key below its first call, as nginx does"`
 	Cost      int64  `yaml:"cost" about:"what one call takes"`
 }
 
@@ -38,11 +39,12 @@ func (l *Limiter) spec() (limit.Spec, error) {
 	switch a {
 	case limit.FixedWindow, limit.SlidingLog, limit.SlidingCounter:
 		s.Limit, s.Window = l.Limit, time.Duration(l.Window)*time.Microsecond
-		s.Nearest = a == limit.SlidingCounter
+		s.ShortWait = a == limit.SlidingCounter
 	case limit.LeakyQueue:
 		s.Rate, s.Queue = l.Rate.Rate, l.Capacity
 	default:
 		s.Rate, s.Burst = l.Rate.Rate, l.Burst
+		s.Millis = l.Millis && a == limit.LeakyMeter
 	}
 	return s, nil
 }
@@ -64,6 +66,9 @@ func (l *Limiter) unused() map[string]string {
 	}
 	if l.Algorithm != "leaky-queue" {
 		m["capacity"] = "is of a leaky-queue, not of a " + l.Algorithm
+	}
+	if l.Algorithm != "leaky-meter" {
+		m["whole_milliseconds"] = "is of a leaky-meter, not of a " + l.Algorithm
 	}
 	return m
 }

@@ -75,7 +75,7 @@ var onekeyFigures = []FigureInfo{
 	{"bucket_simultaneous_calls_after_storm", "requests", "how many calls at once that would let pass"},
 	{"owner_moves", "moves", "how often a new owner began without the state of the one before"},
 	{"store_calls", "calls", "checks that go to a central store"},
-	{"store_commands", "commands", "commands of a central fixed window: two a check, one more a refusal"},
+	{"store_commands", "commands", "commands of those: a fixed window takes two and one more for a refusal, a sliding counter three and one more, a script one"},
 	{"neighbour_calls_in_storm", "requests", "calls of k-8 while the storm runs"},
 	{"neighbour_admitted_in_storm", "requests", "of these, what passes"},
 	{"neighbour_admitted_per_storm_second", "1/s", "the mean of that over the storm's seconds"},
@@ -356,8 +356,9 @@ func (r *onekeyRun) report(o *Outcome) {
 	if p.Design == central {
 		calls += r.other.calls[otherCall]
 		o.Set("store_calls", float64(calls))
-		if p.Algorithm == "fixed-window" {
-			o.Set("store_commands", float64(3*calls-admitted-r.other.admitted[otherCall]))
+		passed := admitted + r.other.admitted[otherCall]
+		if a, err := limit.ParseAlgorithm(p.Algorithm); err == nil {
+			o.Set("store_commands", float64(passed*int64(a.Commands(true))+(calls-passed)*int64(a.Commands(false))))
 		}
 	}
 	if p.Neighbour != nobody {
