@@ -115,7 +115,7 @@ func figureTable(s *sim.Scenario, r *report.Result) string {
 // numberText is a figure with thousands set off and at most six decimals.
 func numberText(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		return thousands(int64(v))
+		return report.Count(int64(v))
 	}
 	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64)
 }
