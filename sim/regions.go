@@ -124,7 +124,7 @@ func (p *regionsParams) Run(ctx context.Context, o *Outcome) error {
 	err := w.run(ctx, o.Progress)
 	w.report(o)
 	if p.Design == designJump {
-		o.Notes = append(o.Notes, "Jumping to targets conserves nothing: conservation_violations counts the steps at which the sum of shares is not the limit.")
+		o.Notes = append(o.Notes, "jumping to targets conserves nothing: conservation_violations counts the steps at which the sum of shares is not the limit")
 	}
 	return err
 }

@@ -49,7 +49,7 @@ func (w *regionRun) report(o *Outcome) {
 		o.Set("admitted_"+lowerName(i), nearest(m.each[i]))
 	}
 	if m.lost {
-		o.Notes = append(o.Notes, "A lost Region's share does not count in the sum of shares, since nobody can spend it; highest_sum_of_shares_with_lost counts it.")
+		o.Notes = append(o.Notes, "a lost Region's share does not count in the sum of shares, since nobody can spend it; highest_sum_of_shares_with_lost counts it")
 	}
 }
 

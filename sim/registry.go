@@ -5,6 +5,8 @@ package sim
 func kinds() []Kind {
 	return []Kind{
 		onekeyKind(),
+		regionsKind(),
+		regionSearchKind(),
 	}
 }
 
