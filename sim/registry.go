@@ -5,6 +5,14 @@ package sim
 func kinds() []Kind {
 	return []Kind{
 		onekeyKind(),
+		windowEdgeKind(),
+		raceKind(),
+		honourKind(),
+		rolloutKind(),
+		outageKind(),
+		loginsKind(),
+		exportsKind(),
+		firewallKind(),
 		regionsKind(),
 		regionSearchKind(),
 	}
