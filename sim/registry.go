@@ -13,6 +13,8 @@ func kinds() []Kind {
 		loginsKind(),
 		exportsKind(),
 		firewallKind(),
+		regionsKind(),
+		regionSearchKind(),
 	}
 }
 

@@ -1,0 +1,106 @@
+package sim
+
+import "fmt"
+
+// report sets the figures and columns of what has run so far.
+func (w *regionRun) report(o *Outcome) {
+	m := w.measure
+	o.Series = append(o.Series, m.columns.list()...)
+	if m.checks == 0 {
+		return // interrupted before the first step
+	}
+	o.Set("admitted", nearest(m.admitted))
+	o.Set("demanded", nearest(m.demanded))
+	o.Set("highest_sum_of_shares", nearest(m.highest.sum))
+	o.Set("highest_sum_of_shares_at_s", m.highest.at.Seconds())
+	o.Set("lowest_sum_of_shares", nearest(m.lowest.sum))
+	o.Set("lowest_sum_of_shares_at_s", m.lowest.at.Seconds())
+	o.Set("highest_sum_of_shares_with_lost", nearest(m.withLost.sum))
+	o.Set("share_seconds_below_limit", nearest(m.below))
+	o.Set("largest_excess", nearest(m.excess.best))
+	o.Set("largest_excess_from_s", m.excess.bestFrom.Seconds())
+	o.Set("largest_excess_to_s", m.excess.bestTo.Seconds())
+	o.Set("busiest_second", nearest(m.busiest.best))
+	o.Set("busiest_second_from_s", m.busiest.bestFrom.Seconds())
+	o.Set("busiest_aligned_second", nearest(m.busiestAligned))
+	o.Set("admitted_in_last_second", nearest(m.lastSecond))
+	if since, ok := m.settled(w); ok {
+		o.Set("settled_s", since.Seconds())
+	}
+	if m.bound.broken {
+		o.Set("bound_exceeded_at_s", m.bound.at.Seconds())
+		o.Set("bound_exceeded_after_s", (m.bound.at - m.bound.from).Seconds())
+	}
+	o.Set("conservation_checks", float64(m.checks))
+	o.Set("conservation_violations", float64(m.violations))
+	o.Set("rebalances", float64(m.rebalances))
+	o.Set("most_in_pools", nearest(m.pool))
+	o.Set("most_grants_not_taken", nearest(m.inFlight))
+	o.Set("reclaims", float64(len(m.reclaims)))
+	for i, r := range m.reclaims {
+		if i == 0 {
+			o.Set("first_reclaim_s", r.at.Seconds())
+		}
+		o.Set("last_reclaim_s", r.at.Seconds())
+		o.Set(reclaimName(r.by, r.of), r.at.Seconds())
+	}
+	for i, r := range w.regions {
+		o.Set("final_share_"+lowerName(i), nearest(r.Share()))
+		o.Set("admitted_"+lowerName(i), nearest(m.each[i]))
+	}
+	if m.lost {
+		o.Notes = append(o.Notes, "a lost Region's share does not count in the sum of shares, since nobody can spend it; highest_sum_of_shares_with_lost counts it")
+	}
+}
+
+func reclaimName(by, of int) string {
+	return fmt.Sprintf("reclaim_of_%s_by_%s_s", lowerName(of), lowerName(by))
+}
+
+// figuredRegions is for how many Regions the figures of each are listed; more
+// Regions have figures named alike.
+const figuredRegions = 3
+
+func regionFigures() []FigureInfo {
+	list := []FigureInfo{
+		{"admitted", "units", "What all Regions admitted."},
+		{"demanded", "units", "What was demanded of all Regions."},
+		{"highest_sum_of_shares", "1/s", "Highest sum of the shares of all Regions that are up, after the rebalances of a step."},
+		{"highest_sum_of_shares_at_s", "s", "When it was first met."},
+		{"lowest_sum_of_shares", "1/s", "Lowest sum of the shares of all Regions that are up, after the rebalances of a step."},
+		{"lowest_sum_of_shares_at_s", "s", "When it was first met."},
+		{"highest_sum_of_shares_with_lost", "1/s", "The same with what lost Regions held when they were lost."},
+		{"share_seconds_below_limit", "units", "Sum over all steps of how far the sum of shares is below the limit, times the step."},
+		{"largest_excess", "units", "Largest admitted - limit x time over all intervals of whole steps."},
+		{"largest_excess_from_s", "s", "Where that interval begins."},
+		{"largest_excess_to_s", "s", "Where that interval ends."},
+		{"busiest_second", "units", "Most admitted in any second, sliding by steps."},
+		{"busiest_second_from_s", "s", "Where the first such second begins."},
+		{"busiest_aligned_second", "units", "Most admitted in a second that begins at a whole second."},
+		{"admitted_in_last_second", "units", "What was admitted in the last aligned second of the run."},
+		{"settled_s", "s", "Time from which every share stays near its final target; absent when one does not end there."},
+		{"bound_exceeded_at_s", "s", "End of the first step at which the admissions since bound_from exceed limit x time + bound_margin; absent when none does."},
+		{"bound_exceeded_after_s", "s", "The same, counted from bound_from."},
+		{"conservation_checks", "steps", "Steps at which shares + pools + grants not yet taken were compared with the limit plus what was reclaimed."},
+		{"conservation_violations", "steps", "Steps at which they differed; 0 with named grants."},
+		{"rebalances", "rebalances", "Rebalances of all Regions."},
+		{"most_in_pools", "1/s", "Most that all pools held."},
+		{"most_grants_not_taken", "1/s", "Most that was granted and not yet taken."},
+		{"reclaims", "reclaims", "How often a Region took over from a silent one."},
+		{"first_reclaim_s", "s", "When the first did; absent when none did."},
+		{"last_reclaim_s", "s", "When the last did; absent when none did."},
+	}
+	for of := range figuredRegions {
+		for by := range figuredRegions {
+			if by != of {
+				list = append(list, FigureInfo{reclaimName(by, of), "s", fmt.Sprintf("When Region %s took over from Region %s; absent when it did not.", regionName(by), regionName(of))})
+			}
+		}
+	}
+	for i := range figuredRegions {
+		list = append(list,
+			FigureInfo{"final_share_" + lowerName(i), "1/s", fmt.Sprintf("Share of Region %s at the end.", regionName(i))},
+			FigureInfo{"admitted_" + lowerName(i), "units", fmt.Sprintf("What Region %s admitted.", regionName(i))})
+	}
+	return list
+}
