@@ -43,11 +43,11 @@ func (d *decoder) population(path string, n ast.Node) (p Population) {
 
 // keys reads a mapping, or the name of a kind that needs no more.
 func (d *decoder) keys(path string, n ast.Node, k *Keys) {
-	if s, ok := scalar(n); ok {
-		d.places[path+".kind"] = place{at: position(n), text: s}
+	if s, ok := Scalar(n); ok {
+		d.places[path+".kind"] = place{at: Position(n), text: s}
 		k.Kind = KeyKind(s)
 		if count, f := parseCount(s); f == nil && count > 0 {
-			d.fail(position(n), "write keys: {kind: cycle, count: "+s+"}", "keys %s has no kind", shown(s))
+			d.fail(Position(n), "write keys: {kind: cycle, count: "+s+"}", "keys %s has no kind", shown(s))
 		}
 		return
 	}
@@ -112,7 +112,7 @@ func (d *decoder) meaningless(path, kind string, fields []field, takes []string)
 
 // costs reads one cost, or a list of {cost, weight}.
 func (d *decoder) costs(path string, n ast.Node, to *[]Cost) {
-	if _, ok := scalar(n); ok {
+	if _, ok := Scalar(n); ok {
 		c := Cost{Weight: 1}
 		value(parseCount, &c.Cost)(d, path, n)
 		d.places[path+"[0].cost"] = d.places[path]
@@ -132,8 +132,8 @@ func (d *decoder) costs(path string, n ast.Node, to *[]Cost) {
 // route reads a mapping, or a text such as /v1/orders or POST /v1/orders.
 func (d *decoder) route(path string, n ast.Node) Route {
 	r := Route{Weight: 1}
-	if s, ok := scalar(n); ok {
-		at := place{at: position(n), text: s}
+	if s, ok := Scalar(n); ok {
+		at := place{at: Position(n), text: s}
 		d.places[path+".path"], d.places[path+".method"] = at, at
 		if method, rest, two := strings.Cut(s, " "); two {
 			r.Method, r.Path = method, strings.TrimSpace(rest)

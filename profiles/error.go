@@ -66,8 +66,8 @@ func shown(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// oneOf is the hint for a name that is not among those known.
-func oneOf(name string, known []string) string {
+// OneOf is the hint for a name that is not among those known.
+func OneOf(name string, known []string) string {
 	if near := nearest(name, known); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
 	}

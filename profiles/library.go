@@ -41,7 +41,7 @@ func Builtins() []Info {
 func Builtin(name string) (*Profile, error) {
 	text := Source(name)
 	if text == nil {
-		return nil, &Error{Msg: "no built-in profile is called " + shown(name), Hint: oneOf(name, order)}
+		return nil, &Error{Msg: "no built-in profile is called " + shown(name), Hint: OneOf(name, order)}
 	}
 	return Decode(name+".yaml", text)
 }

@@ -275,7 +275,7 @@ func (c *checker) keys(path string, k *Keys) {
 		c.add(path, "", "is missing", "write keys: one, keys: per-client, or a kind with a count")
 		return
 	case !known:
-		c.add(path+".kind", string(k.Kind), "is not a kind of keys", oneOf(string(k.Kind), keyKinds))
+		c.add(path+".kind", string(k.Kind), "is not a kind of keys", OneOf(string(k.Kind), keyKinds))
 		return
 	}
 	c.only(path, string(k.Kind), map[string]bool{

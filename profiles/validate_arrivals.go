@@ -24,10 +24,10 @@ func (c *checker) arrivals(path string, a *Arrivals) {
 		c.add(path, "", "is missing", "write arrivals: {kind: constant, rate: 10/s} or another kind")
 		return
 	case a.Kind == "":
-		c.add(path+".kind", "", "is missing", oneOf("", arrivalKinds))
+		c.add(path+".kind", "", "is missing", OneOf("", arrivalKinds))
 		return
 	case !known:
-		c.add(path+".kind", string(a.Kind), "is not a kind of arrivals", oneOf(string(a.Kind), arrivalKinds))
+		c.add(path+".kind", string(a.Kind), "is not a kind of arrivals", OneOf(string(a.Kind), arrivalKinds))
 		return
 	}
 	c.only(path, string(a.Kind), a.set(), takes)

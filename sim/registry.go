@@ -5,3 +5,23 @@ package sim
 func kinds() []Kind {
 	return []Kind{}
 }
+
+// Kinds lists all kinds.
+func Kinds() []Kind { return kinds() }
+
+func findKind(name string) (Kind, bool) {
+	for _, k := range kinds() {
+		if k.Name == name {
+			return k, true
+		}
+	}
+	return Kind{}, false
+}
+
+func kindNames() []string {
+	var names []string
+	for _, k := range kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}
