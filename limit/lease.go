@@ -6,7 +6,7 @@ package limit
 // ahead, always in the background; a [BatchLease] asks when it has to and
 // takes what there is. Each has a gateway's side, a rule with a small state
 // per key and gateway, and a store's side, [BlockBook] and [BatchBook], over
-// the State of a bucket per key. None of them does I/O: a step says what to
+// a [Bucket] per key. None of them does I/O: a step says what to
 // ask the store, and the caller brings back the answer.
 
 // LeaseStep is what a gateway does with one request.

@@ -47,13 +47,18 @@ func (h *BatchHeld) Tokens(now int64) int64 {
 	return h.tokens
 }
 
-// Until is the instant from which h is as good as its zero value, unless a
+// Until is the instant from which h is as good as its zero value, once no
 // lease is in flight.
-func (h *BatchHeld) Until() int64 { return max(h.dies, h.denied) - origin }
+func (h *BatchHeld) Until() int64 {
+	if h.tokens == 0 {
+		return h.denied - origin
+	}
+	return max(h.dies, h.denied) - origin
+}
 
 // Request decides a request of one token at now. After LeaseAskFirst, call
-// Granted or Denied; after LeaseSpendAndAsk, call Granted with what the store
-// gave, 0 included.
+// Fetched or Denied; after LeaseSpendAndAsk, call Granted with what the store
+// gave, 0 included and on a failure.
 func (l *BatchLease) Request(h *BatchHeld, now int64) LeaseStep {
 	t := instant(now)
 	if h.tokens > 0 && t < h.dies {
@@ -71,15 +76,22 @@ func (l *BatchLease) Request(h *BatchHeld, now int64) LeaseStep {
 	return LeaseAskFirst
 }
 
-// Granted adds tokens at now and renews the life of all that are held. A grant
-// of 0 settles a background lease and changes nothing else. tokens that died
-// before are dropped first.
+// Fetched adds the tokens, at least 1, that a request waited for and spends
+// one of them for it: the request is admitted.
+func (l *BatchLease) Fetched(h *BatchHeld, now, n int64) { l.add(h, instant(now), n-1) }
+
+// Granted adds the tokens of a background lease whose answer arrives at now. A
+// grant of 0 changes nothing else.
 func (l *BatchLease) Granted(h *BatchHeld, now, n int64) {
 	h.asked = false
-	if n <= 0 {
-		return
+	if n > 0 {
+		l.add(h, instant(now), n)
 	}
-	t := instant(now)
+}
+
+// add renews the life of all tokens that are held. Those that died before are
+// dropped first.
+func (l *BatchLease) add(h *BatchHeld, t, n int64) {
 	if t >= h.dies {
 		h.tokens = 0
 	}

@@ -2,77 +2,71 @@ package limit
 
 import "time"
 
-// BatchBook is the store's side of leases in batches: one token bucket per
-// rule that a request is under, of which a lease takes as much as all of them
-// have. It works in whole milliseconds, as a script on a store's clock does.
-// Immutable and safe for concurrent use; States are their owner's.
-type BatchBook struct {
-	buckets []tokenBucket
-}
+// BatchBook is the store's side of leases in batches: a token bucket per rule
+// that a request is under, of which a lease takes as much as all of them have.
+// It works in whole milliseconds, as a script on a store's clock does.
+// Immutable and safe for concurrent use; Buckets are their owner's.
+type BatchBook struct{ rules []BucketRule }
 
 const millisecond = int64(time.Millisecond)
 
-// NewBatchBook makes the book of token-bucket specs, at least one. Its error
-// is a *SpecError.
-func NewBatchBook(specs ...Spec) (*BatchBook, error) {
-	b := &BatchBook{}
+// NewBatchBook makes the book of buckets under each of specs, at least one.
+// Its error is a *SpecError.
+func NewBatchBook(specs ...BucketSpec) (*BatchBook, error) {
+	k := &BatchBook{}
 	for _, s := range specs {
-		if err := leasable(s); err != nil {
+		rule, err := s.Rule()
+		if err != nil {
 			return nil, err
 		}
-		p, err := newPace(s.Rate, s.Burst)
-		if err != nil {
-			return nil, s.fail("burst", "is too many at "+s.Rate.String()+" to count exactly in 64 bits")
-		}
-		b.buckets = append(b.buckets, tokenBucket{p, s})
+		k.rules = append(k.rules, rule)
 	}
 	if len(specs) == 0 {
 		return nil, &SpecError{Reason: "has no limit to lease from", Hint: syntaxes[TokenBucket].example}
 	}
-	return b, nil
+	return k, nil
+}
+
+// inMillis is now cut to whole milliseconds, as an instant.
+func inMillis(now int64) int64 {
+	t := instant(now)
+	return t - intoWindow(t, millisecond)
 }
 
 // Lease takes the smaller of wanted and the whole tokens of the lowest bucket
-// out of every bucket; states[i] belongs to the i-th spec. When the lowest has
-// none, nothing is written and wait is the whole milliseconds, rounded up,
-// until each has one. Instants are cut to whole milliseconds.
-func (b *BatchBook) Lease(states []State, now, wanted int64) (granted int64, wait time.Duration) {
-	t := instant(now)
-	t -= intoWindow(t, millisecond)
+// out of every bucket; buckets[i] is under the i-th spec. When the lowest has
+// none, nothing is written and wait is the time until each has one, rounded up
+// to whole milliseconds.
+func (k *BatchBook) Lease(buckets []Bucket, now, wanted int64) (granted int64, wait time.Duration) {
+	t := inMillis(now)
 	granted = wanted
-	for i := range b.buckets {
-		p, s := &b.buckets[i].pace, &states[i]
-		at := max(t, s.b)
-		level := p.drain(s.a, at-s.b)
-		if most := (p.most - level) / p.token; most < granted {
-			granted = most
-		}
-		if short := level + p.token - p.most; short > 0 {
-			ms := (at - t + p.wait(short) + millisecond - 1) / millisecond
+	for i := range k.rules {
+		r, b := &k.rules[i], &buckets[i]
+		level := b.level(r, t)
+		granted = min(granted, level/r.token)
+		if short := r.token - level; short > 0 {
+			ms := (b.stamp(r, t) - t + r.wait(short) + millisecond - 1) / millisecond
 			wait = max(wait, time.Duration(ms*millisecond))
 		}
 	}
 	if granted <= 0 {
 		return 0, wait
 	}
-	for i := range b.buckets {
-		p, s := &b.buckets[i].pace, &states[i]
-		at := max(t, s.b)
-		s.a, s.b = p.drain(s.a, at-s.b)+granted*p.token, at
+	for i := range k.rules {
+		r, b := &k.rules[i], &buckets[i]
+		b.tokens, b.last = b.level(r, t)-granted*r.token, b.stamp(r, t)
 	}
 	return granted, 0
 }
 
-// Tokens is how many whole tokens the i-th bucket has at now. It changes
-// nothing.
-func (b *BatchBook) Tokens(i int, s *State, now int64) int64 {
-	t := instant(now)
-	return s.tokens(&b.buckets[i].pace, t-intoWindow(t, millisecond)-origin)
+// Tokens is how many whole tokens a bucket under the i-th spec has at now. It
+// changes nothing.
+func (k *BatchBook) Tokens(i int, b *Bucket, now int64) int64 {
+	return b.level(&k.rules[i], inMillis(now)) / k.rules[i].token
 }
 
-// Fresh reports whether the i-th bucket's state is as good as never used from
-// now on.
-func (b *BatchBook) Fresh(i int, s *State, now int64) bool {
-	t := instant(now)
-	return b.buckets[i].fresh(s, t-intoWindow(t, millisecond))
+// Full reports whether a bucket under the i-th spec is full at now, and so as
+// good as never used.
+func (k *BatchBook) Full(i int, b *Bucket, now int64) bool {
+	return b.level(&k.rules[i], inMillis(now)) == k.rules[i].most
 }

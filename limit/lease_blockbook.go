@@ -27,31 +27,27 @@ func divUp(n, d *big.Int) int64 {
 	return q.Int64()
 }
 
-// BlockBook is the store's side of leases in whole blocks: one token bucket
-// per key, from which a lease takes a whole block or nothing. Immutable and
-// safe for concurrent use; a State is its owner's.
+// BlockBook is the store's side of leases in whole blocks: a token bucket per
+// key, from which a lease takes a whole block or nothing. Immutable and safe
+// for concurrent use; a Bucket is its owner's.
 type BlockBook struct {
-	bucket tokenBucket
-	block  int64
-	cost   int64 // units of a block
-	pause  int64 // ns from a denial until it is worth asking again
+	rule  BucketRule
+	block int64
+	pause int64 // ns from a denial until it is worth asking again
 }
 
-// NewBlockBook makes the book of a token-bucket spec. A denial tells the
-// gateway to keep away for gateways*block/rate, in which time the bucket gains
-// a block for everybody. Its error is a *SpecError.
-func NewBlockBook(s Spec, block, gateways int64) (*BlockBook, error) {
-	if err := leasable(s); err != nil {
+// NewBlockBook makes the book of buckets under s. A denial tells the gateway
+// to keep away for gateways*block/rate, in which time the bucket gains a block
+// for each. Its error is a *SpecError.
+func NewBlockBook(s BucketSpec, block, gateways int64) (*BlockBook, error) {
+	rule, err := s.Rule()
+	if err != nil {
 		return nil, err
 	}
-	p, err := newPace(s.Rate, s.Burst)
-	if err != nil {
-		return nil, s.fail("burst", "is too many at "+s.Rate.String()+" to count exactly in 64 bits")
-	}
-	if block <= 0 || block > s.Burst {
+	if block <= 0 || block > rule.Burst() {
 		return nil, &SpecError{
 			Field: "block", Value: strconv.FormatInt(block, 10),
-			Reason: "must be from 1 to the burst, " + strconv.FormatInt(s.Burst, 10) + ", or it could never be granted",
+			Reason: "must be from 1 to the burst, " + s.Burst.String() + ", or it could never be granted",
 			Hint:   "a burst of at least the block",
 		}
 	}
@@ -60,60 +56,25 @@ func NewBlockBook(s Spec, block, gateways int64) (*BlockBook, error) {
 	}
 	n := new(big.Int).Mul(big.NewInt(gateways), big.NewInt(block))
 	n.Mul(n, big.NewInt(int64(s.Rate.Per)))
-	return &BlockBook{
-		bucket: tokenBucket{p, s}, block: block, cost: block * p.token,
-		pause: divUp(n, big.NewInt(s.Rate.Units)),
-	}, nil
+	return &BlockBook{rule, block, divUp(n, big.NewInt(s.Rate.Units))}, nil
 }
 
-// leasable refuses specs that are not of a token bucket.
-func leasable(s Spec) error {
-	if err := s.Validate(); err != nil {
-		return err
+// Lease takes a block out of a key's bucket and returns its size, or returns 0
+// and the instant before which the gateway should not ask again.
+func (k *BlockBook) Lease(b *Bucket, now int64) (granted, deniedUntil int64) {
+	if b.Take(&k.rule, now, k.block).OK {
+		return k.block, 0
 	}
-	if s.Algorithm != TokenBucket || s.Follow {
-		return &SpecError{
-			Field: "algorithm", Value: s.Algorithm.String(),
-			Reason: "cannot be leased: only tokens of a bucket can be moved", Hint: syntaxes[TokenBucket].example,
-		}
-	}
-	return nil
+	return 0, addCapped(b.last, k.pause) - origin
 }
 
-// Lease takes a block out of s and returns its size, or returns 0 and the
-// instant before which the gateway should not ask again.
-func (b *BlockBook) Lease(s *State, now int64) (granted, deniedUntil int64) {
-	p := &b.bucket.pace
-	at := max(instant(now), s.b)
-	level := p.drain(s.a, max(0, at-s.b))
-	s.b = at
-	if level+b.cost > p.most {
-		s.a = level
-		return 0, addCapped(at, b.pause) - origin
-	}
-	s.a = level + b.cost
-	return b.block, 0
-}
+// GiveBack returns unspent tokens to a key's bucket, up to a full one: what
+// would not fit is lost, so giving back never lets through more than the
+// limit. A negative n does nothing.
+func (k *BlockBook) GiveBack(b *Bucket, now, n int64) { b.Give(&k.rule, now, n) }
 
-// GiveBack returns unspent tokens to s, up to a full bucket: what would not
-// fit is lost, so giving back never lets through more than the limit. A
-// negative n does nothing.
-func (b *BlockBook) GiveBack(s *State, now, n int64) {
-	p := &b.bucket.pace
-	at := max(instant(now), s.b)
-	s.a, s.b = p.drain(s.a, max(0, at-s.b)), at
-	if n > 0 {
-		s.a = max(0, s.a-min(n, p.whole)*p.token)
-	}
-}
-
-// Tokens is how many whole tokens are in s at now. It changes nothing.
-func (b *BlockBook) Tokens(s *State, now int64) int64 { return s.tokens(&b.bucket.pace, now) }
-
-// Fresh reports whether s is as good as never used from now on.
-func (b *BlockBook) Fresh(s *State, now int64) bool { return b.bucket.Fresh(s, now) }
-
-// tokens is the whole tokens of a bucket at now.
-func (s *State) tokens(p *pace, now int64) int64 {
-	return (p.most - p.drain(s.a, max(0, instant(now)-s.b))) / p.token
+// Tokens is how many whole tokens are in a key's bucket at now. It changes
+// nothing.
+func (k *BlockBook) Tokens(b *Bucket, now int64) int64 {
+	return b.Level(&k.rule, now) / int64(k.rule.Grain())
 }

@@ -89,16 +89,11 @@ func (p *hotKey) Validate() error {
 	if err := checkBucket(p.Rate, p.Burst, p.Duration); err != nil {
 		return err
 	}
-	for _, f := range []struct {
-		name string
-		v    Micros
-	}{
-		{"block_time", p.BlockTime}, {"round_trip", p.RoundTrip}, {"jitter", p.Jitter},
-		{"expiry", p.Expiry}, {"excess_after", p.ExcessAfter},
-	} {
-		if f.v < 0 || f.v > maxRun {
-			return &ParamError{f.name, f.v.String() + " is not between 0 and a year", "--set " + f.name + "=1s"}
-		}
+	if err := checkSpans([]span{
+		{"block_time", p.BlockTime, 0}, {"round_trip", p.RoundTrip, 0}, {"jitter", p.Jitter, 0},
+		{"expiry", p.Expiry, 0}, {"excess_after", p.ExcessAfter, 0},
+	}); err != nil {
+		return err
 	}
 	if p.RenewPercent < 0 || p.RenewPercent > 100 {
 		return &ParamError{"renew_percent", strconv.FormatInt(p.RenewPercent, 10) + " is not a percentage of a block", "--set renew_percent=20"}
@@ -151,8 +146,7 @@ func checkBucket(r Rate, burst int64, d Micros) error {
 	if burst <= 0 {
 		return &ParamError{"burst", strconv.FormatInt(burst, 10) + " is not above zero", "--set burst=20"}
 	}
-	spec := limit.Spec{Rate: r.Rate, Burst: burst}
-	if err := spec.Validate(); err != nil {
+	if _, err := (limit.Spec{Rate: r.Rate, Burst: burst}).Bucket().Rule(); err != nil {
 		return &ParamError{"burst", "is too much to count exactly in 64 bits with this rate", "--set burst=20"}
 	}
 	e := newExcess(r.Rate)

@@ -23,7 +23,7 @@ type hotKeyRun struct {
 	p       *hotKey
 	rule    limit.BlockLease
 	book    *limit.BlockBook
-	store   limit.State
+	store   limit.Bucket
 	held    []limit.BlockHeld
 	answers []leaseAnswer // from head on
 	head    int
@@ -37,7 +37,7 @@ type hotKeyRun struct {
 
 func (p *hotKey) Run(ctx context.Context, o *Outcome) error {
 	block := p.block()
-	book, err := limit.NewBlockBook(limit.Spec{Rate: p.Rate.Rate, Burst: p.Burst}, block, p.Gateways)
+	book, err := limit.NewBlockBook(limit.Spec{Rate: p.Rate.Rate, Burst: p.Burst}.Bucket(), block, p.Gateways)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ package sim
 func kinds() []Kind {
 	return []Kind{
 		hotKeyLeases(),
+		shardedLeases(),
 	}
 }
 
