@@ -43,3 +43,21 @@ func countEvenly(r Rate, d Micros) (int64, bool) {
 	n, _ := bits.Div64(hi, lo, uint64(r.Per))
 	return int64(n), n < 1<<62
 }
+
+// after is the instant of the n-th request from the next one on. n must be
+// below 1<<20.
+func (e *evenly) after(n int64) Micros {
+	at := e.at + Micros(n)*e.step
+	if e.part != 0 {
+		at += Micros((e.rest + n*e.part) / e.den)
+	}
+	return at
+}
+
+// skip returns e moved on by n requests, n up to 1<<20.
+func (e evenly) skip(n int64) evenly {
+	sum := e.rest + n*e.part
+	e.at += Micros(n)*e.step + Micros(sum/e.den)
+	e.rest = sum % e.den
+	return e
+}

@@ -6,6 +6,7 @@ func kinds() []Kind {
 	return []Kind{
 		hotKeyLeases(),
 		shardedLeases(),
+		fleetKind(),
 	}
 }
 
