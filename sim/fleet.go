@@ -77,6 +77,7 @@ func fleetKind() Kind {
 			{"worst_key_held_under", "rank", "Rank of the key held under by most requests, from 1; 0 when there is none."},
 			{"worst_requests_held_back", "requests", "By how much it was."},
 			{"keys_held_over", "keys", "Keys with more than burst + rate * t admitted in some interval."},
+			{"keys_held_over_by_1_request", "keys", "Those over by a whole request or more."},
 			{"worst_key_held_over", "rank", "Rank of the key furthest over, from 1; 0 when there is none."},
 			{"worst_excess", "requests", "By how much it was."},
 			{"most_excess_bound", "tokens", "How far a key can be over: what all gateways can hold of it, and the rate for the millisecond by which the store's clock lags."},

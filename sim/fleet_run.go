@@ -22,11 +22,11 @@ func (p *fleet) Run(ctx context.Context, o *Outcome) error {
 	for key := range home {
 		home[key] = uint16(shardOf(uint32(key), uint64(p.Shards)))
 	}
-	chunks := make([]*fleetChunk, fleetChunks)
-	for i := range chunks {
-		chunks[i] = &fleetChunk{from: make([]uint32, p.Shards+1)}
-	}
 	n, _ := countEvenly(p.Requests, p.Duration)
+	chunks := make([]fleetChunk, min(fleetChunks, (n+chunkRequests-1)/chunkRequests))
+	for i := range chunks {
+		chunks[i].from = make([]uint32, p.Shards+1)
+	}
 	clock := newEvenly(p.Requests)
 	done := int64(0)
 	for done < n {
@@ -44,7 +44,8 @@ func (p *fleet) Run(ctx context.Context, o *Outcome) error {
 		})
 		gateway := done % p.Gateways
 		atOnce(len(shards), func(s int) {
-			for _, c := range chunks[:used] {
+			for i := range chunks[:used] {
+				c := &chunks[i]
 				for _, call := range c.calls[c.from[s]:c.from[s+1]] {
 					shards[s].request(call.key, (gateway+int64(call.j))%p.Gateways, clock.after(int64(call.j)))
 				}
@@ -131,7 +132,7 @@ func (p *fleet) report(o *Outcome, shards []fleetShard, rules []fleetRule, run M
 // reportKeys tells which keys were held under or over. Ties go to the lower
 // rank, so that the order of a table never shows.
 func (p *fleet) reportKeys(o *Outcome, shards []fleetShard, rules []fleetRule) {
-	var refused, under, underOne, over, back, worstBack int64
+	var refused, under, underOne, over, overOne, back, worstBack int64
 	var underRank, overRank uint64
 	var worstOver float64
 	for i := range shards {
@@ -152,6 +153,9 @@ func (p *fleet) reportKeys(o *Outcome, shards []fleetShard, rules []fleetRule) {
 			}
 			if k.worst > r.burst {
 				over++
+				if k.worst-r.burst >= r.over.token {
+					overOne++
+				}
 				by := r.over.tokens(k.worst - r.burst)
 				if by > worstOver || by == worstOver && rank < overRank {
 					worstOver, overRank = by, rank
@@ -166,6 +170,7 @@ func (p *fleet) reportKeys(o *Outcome, shards []fleetShard, rules []fleetRule) {
 	o.Set("worst_key_held_under", float64(underRank))
 	o.Set("worst_requests_held_back", float64(worstBack))
 	o.Set("keys_held_over", float64(over))
+	o.Set("keys_held_over_by_1_request", float64(overOne))
 	o.Set("worst_key_held_over", float64(overRank))
 	o.Set("worst_excess", worstOver)
 	batch := int64(0)
