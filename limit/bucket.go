@@ -85,6 +85,18 @@ func (b *Bucket) Give(r *BucketRule, now, cost int64) {
 	b.tokens, b.last = level, at
 }
 
+// drain takes cost tokens, or all there are.
+func (b *Bucket) drain(r *BucketRule, now, cost int64) {
+	t := instant(now)
+	level, at := b.level(r, t), b.stamp(r, t)
+	if cost > r.whole {
+		level = 0
+	} else {
+		level = max(0, level-cost*r.token)
+	}
+	b.tokens, b.last = level, at
+}
+
 // Level is how much the bucket holds at now, in units of the rule's grain,
 // without writing.
 func (b *Bucket) Level(r *BucketRule, now int64) int64 { return b.level(r, instant(now)) }

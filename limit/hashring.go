@@ -32,13 +32,23 @@ func NewHashRing(points int, owners ...string) *HashRing {
 	}
 	r := &HashRing{each: points}
 	for _, o := range owners {
-		r.Add(o)
+		r.place(o)
 	}
+	r.sort()
 	return r
 }
 
 // Add reports whether the owner is new.
 func (r *HashRing) Add(owner string) bool {
+	if !r.place(owner) {
+		return false
+	}
+	r.sort()
+	return true
+}
+
+// place adds an owner's points out of order.
+func (r *HashRing) place(owner string) bool {
 	at, known := slices.BinarySearch(r.owners, owner)
 	if known {
 		return false
@@ -48,10 +58,16 @@ func (r *HashRing) Add(owner string) bool {
 		// A byte that ends names, so that a1 and its point 2 is not a and 12.
 		r.points = append(r.points, ringPoint{ringHash(owner + "\xff" + strconv.Itoa(i)), owner})
 	}
-	slices.SortFunc(r.points, func(a, b ringPoint) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.owner, b.owner))
-	})
 	return true
+}
+
+func (r *HashRing) sort() {
+	slices.SortFunc(r.points, func(a, b ringPoint) int {
+		if a.hash != b.hash {
+			return cmp.Compare(a.hash, b.hash)
+		}
+		return cmp.Compare(a.owner, b.owner)
+	})
 }
 
 // Remove reports whether the owner was there.

@@ -61,6 +61,9 @@ func (l *slidingCounter) wait(prev, cur, e, ask int64) int64 {
 	if room >= cur {
 		return w - portion(room-cur, w, prev) - e
 	}
+	if l.spec.Nearest {
+		return w - e
+	}
 	return w - e + w - portion(room, w, cur)
 }
 

@@ -29,10 +29,17 @@ type Spec struct {
 	// the same D is refilled again and again. It exists to show that. It is no
 	// part of the text form.
 	Follow bool
+
+	// Nearest makes a sliding counter's wait end at the next window at the
+	// latest, as implementations say that look no further. A call that comes
+	// back then may be refused again, while this window's share is still too
+	// high there; without Nearest the wait is never too short. It is no part
+	// of the text form.
+	Nearest bool
 }
 
 // String is the form that ParseSpec reads; ParseSpec gives s back for every
-// valid s without Follow.
+// valid s without Follow and Nearest.
 func (s Spec) String() string {
 	if int(s.Algorithm) >= len(syntaxes) {
 		return s.Algorithm.String()
@@ -68,6 +75,8 @@ func (s Spec) field(name string) string {
 		return strconv.FormatInt(s.Limit, 10)
 	case "window":
 		return shortDuration(s.Window)
+	case "nearest":
+		return strconv.FormatBool(s.Nearest)
 	}
 	return strconv.FormatBool(s.Follow)
 }
@@ -121,6 +130,9 @@ func (s Spec) checkFields() error {
 	}
 	if s.Follow && s.Algorithm != TokenBucket {
 		return s.fail("follow", "is only for token-bucket")
+	}
+	if s.Nearest && s.Algorithm != SlidingCounter {
+		return s.fail("nearest", "is only for sliding-counter")
 	}
 	wants := func(field string) bool {
 		for _, f := range syntaxes[s.Algorithm].fields {

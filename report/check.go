@@ -38,7 +38,13 @@ var ops = []string{"<=", ">=", "==", "!=", "<", ">"}
 // ParseCheck reads FIGURE OP VALUE. The figure is any name of [Figures] or a
 // short form; the value a number with %, k or M, or a duration where the
 // figure is a time. Whatever is wrong is a *CheckError.
-func ParseCheck(text string) (CheckExpr, error) {
+func ParseCheck(text string) (CheckExpr, error) { return ParseCheckOn(text, nil, nil) }
+
+// ParseCheckOn is ParseCheck for a result that will have figures of its own
+// (Result.Figures): own tells which names are, names is a choice of them for
+// when one is misspelt. An own figure goes before one of the same name that
+// every result has.
+func ParseCheckOn(text string, own func(name string) bool, names []string) (CheckExpr, error) {
 	c := CheckExpr{Text: strings.TrimSpace(text)}
 	fail := func(format string, a ...any) (CheckExpr, error) {
 		return c, &CheckError{Text: text, Problem: fmt.Sprintf(format, a...)}
@@ -58,11 +64,13 @@ func ParseCheck(text string) (CheckExpr, error) {
 	}
 	name := strings.TrimSpace(text[:at])
 	c.Figure = name
-	if full, ok := shortFigures[name]; ok {
-		c.Figure = full
-	}
-	if !knownFigure(c.Figure) {
-		return c, &CheckError{text, fmt.Sprintf("unknown figure %q", name), nearFigures(name)}
+	if own == nil || !own(name) {
+		if full, ok := shortFigures[name]; ok {
+			c.Figure = full
+		}
+		if !knownFigure(c.Figure) {
+			return c, &CheckError{text, fmt.Sprintf("unknown figure %q", name), nearFigures(name, names)}
+		}
 	}
 	v, problem := parseValue(strings.TrimSpace(text[at+len(c.Op):]), unitOf(c.Figure))
 	if problem != "" {
@@ -115,13 +123,13 @@ func knownFigure(name string) bool {
 
 // nearFigures finds up to five names that share a part with name or are a few
 // letters away.
-func nearFigures(name string) []string {
+func nearFigures(name string, own []string) []string {
 	type scored struct {
 		name string
 		d    int
 	}
 	var all []scored
-	names := FigureNames(blankFigures)
+	names := append(FigureNames(blankFigures), own...)
 	for short := range shortFigures {
 		names = append(names, short)
 	}

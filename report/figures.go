@@ -10,7 +10,8 @@ import (
 // "totals.refused" or "latency_ms.from_due.p99", without the rows of its
 // tables. Beside them stand the shares ("refused_share", of what was offered;
 // "dropped_share", of what was planned), "worst_excess", "ratio" and
-// "max_in.1s" and the like, the most of any key.
+// "max_in.1s" and the like, the most of any key. The result's own Figures stand
+// under their plain names.
 func Figures(r *Result) map[string]float64 {
 	f := map[string]float64{}
 	raw, err := json.Marshal(r)
@@ -32,6 +33,9 @@ func Figures(r *Result) map[string]float64 {
 	if r.Bound != nil {
 		f["worst_excess"] = r.Bound.WorstExcess
 		f["ratio"] = r.Bound.Ratio
+	}
+	for name, v := range r.Figures {
+		f[name] = v
 	}
 	for _, k := range r.PerKey {
 		for length, n := range k.MaxIn {

@@ -21,6 +21,12 @@ type Result struct {
 	DurationS   float64 `json:"duration_s"`
 	Interrupted bool    `json:"interrupted"`
 
+	// Model says what a simulated run simulated; nil for others.
+	Model *Model `json:"model,omitempty"`
+	// Figures are what a simulated run reports beside the rest, by name.
+	Figures map[string]float64 `json:"figures,omitempty"`
+	Series  []Series           `json:"series,omitempty"`
+
 	Verdict string `json:"verdict"`
 	Bound   *Bound `json:"bound,omitempty"`
 
@@ -41,6 +47,23 @@ type Result struct {
 	Findings        []Finding        `json:"findings"`
 	// Notes say what the result leaves out and why.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// Model is what a simulator ran: the kind of scenario, its parameters as text,
+// and the rules that it went by.
+type Model struct {
+	Kind       string            `json:"kind"`
+	About      string            `json:"about"`
+	Parameters map[string]string `json:"parameters"`
+	Rules      []string          `json:"rules"`
+}
+
+// Series is a column over time: Values[i] is at FromS + i*StepS.
+type Series struct {
+	Name   string    `json:"name"`
+	FromS  float64   `json:"from_s"`
+	StepS  float64   `json:"step_s"`
+	Values []float64 `json:"values"`
 }
 
 // Totals counts attempts. Planned = Offered + Dropped, and Offered = Admitted

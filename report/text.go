@@ -13,6 +13,9 @@ type TextOptions struct {
 	Width int  // columns; 0 is 80
 	Color bool // ANSI colours; nothing depends on them
 	Plot  bool // draw admitted and refused over time
+	// Figures is put right after the answer, for a simulated run. What only a
+	// run on real clocks can tell is left out then.
+	Figures string
 }
 
 const (
@@ -29,6 +32,9 @@ func WriteText(w io.Writer, r *Result, o TextOptions) error {
 	o.Width = min(max(o.Width, 40), 160)
 	t := &text{o: o}
 	t.answer(r)
+	if o.Figures != "" {
+		t.b.WriteString(o.Figures + "\n")
+	}
 	t.figures(r)
 	t.keys(r)
 	t.findings(r)
@@ -143,7 +149,16 @@ func (t *text) figures(r *Result) {
 	if f := r.Fairness; f.Clients > 1 {
 		t.wrapped("fairness     ", "", fmt.Sprintf("Jain %.3f over %s clients, starved %s", f.Jain, count(f.Clients), count(f.StarvedClients)))
 	}
-	s := r.Sender
+	if r.Model == nil {
+		t.sender(&r.Sender)
+	}
+	t.b.WriteByte('\n')
+	if r.Model == nil || r.Latency.FromDue.Max > 0 {
+		t.latency(r)
+	}
+}
+
+func (t *text) sender(s *Sender) {
 	line := fmt.Sprintf("trust %s; late p99 %s ms, max %s ms; %s connections", s.Trust, ms(s.LateMS.P99), ms(s.LateMS.Max), count(s.Connections))
 	if s.CPUS > 0 {
 		line += fmt.Sprintf("; %.1f s CPU", s.CPUS)
@@ -152,8 +167,9 @@ func (t *text) figures(r *Result) {
 		line += fmt.Sprintf("; %s MB", amount(s.RSSMB))
 	}
 	t.wrapped("sender       ", "", line)
-	t.b.WriteByte('\n')
+}
 
+func (t *text) latency(r *Result) {
 	tab := table{head: []string{"latency, ms", "p50", "p90", "p99", "p99.9", "max"}}
 	for _, l := range []struct {
 		name string

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -197,3 +198,6 @@ func sortedKeys(v reflect.Value) []reflect.Value {
 	})
 	return keys
 }
+
+// sortedInts are a map's keys in order.
+func sortedInts[V any](m map[int64]V) []int64 { return slices.Sorted(maps.Keys(m)) }

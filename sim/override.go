@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,6 +10,21 @@ import (
 
 	"github.com/weir-cli/weir/profiles"
 )
+
+// misfitError is a parameter that a scenario does not have, or that means
+// nothing beside its others.
+type misfitError struct{ error }
+
+func (e misfitError) Unwrap() error { return e.error }
+
+func misfit(err error) error { return misfitError{err} }
+
+// IsMisfit reports whether err is about a parameter that the scenario does not
+// have or that means nothing beside its others.
+func IsMisfit(err error) bool {
+	var m misfitError
+	return errors.As(err, &m)
+}
 
 // override applies one `path=value` to params. The value is a plain text, or
 // YAML when it begins with a bracket.
@@ -48,7 +64,7 @@ func descend(set, path string, left []string, v reflect.Value, text string) erro
 		fields := fieldsOf(v.Type())
 		f := findField(fields, name)
 		if f == nil {
-			return fail(nearHint(name, path, fields, v.Type()), "unknown parameter %q", joinPath(path, name))
+			return misfit(fail(nearHint(name, path, fields, v.Type()), "unknown parameter %q", joinPath(path, name)))
 		}
 		return descend(set, joinPath(path, name), left[1:], v.FieldByIndex(f.index), text)
 	case v.Kind() == reflect.Slice || v.Kind() == reflect.Array:

@@ -7,6 +7,7 @@ func kinds() []Kind {
 		hotKeyLeases(),
 		shardedLeases(),
 		fleetKind(),
+		onekeyKind(),
 	}
 }
 

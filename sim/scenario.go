@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -30,9 +31,27 @@ type Scenario struct {
 // Run simulates. The Outcome's zero value takes the figures.
 func (s *Scenario) Run(ctx context.Context, o *Outcome) error { return s.Params.Run(ctx, o) }
 
-// Parameters lists every parameter with its value.
+// Parameters lists the parameters that mean something beside the others, with
+// their values.
 func (s *Scenario) Parameters() []Parameter {
-	return parametersOf(reflect.ValueOf(s.Params), "", "")
+	all := parametersOf(reflect.ValueOf(s.Params), "", "")
+	unused := s.unused()
+	return slices.DeleteFunc(all, func(q Parameter) bool { return unused[q.Path] != "" })
+}
+
+// YAML is the scenario as a file of its own, with every parameter spelled out.
+func (s *Scenario) YAML() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "kind: %s\nabout: %s\nparams:\n", s.Kind.Name, quoteYAML(s.About))
+	writeYAML(&b, "  ", reflect.ValueOf(s.Params).Elem(), s.unused())
+	return b.String()
+}
+
+func (s *Scenario) unused() map[string]string {
+	if p, ok := s.Params.(Partial); ok {
+		return p.Unused()
+	}
+	return nil
 }
 
 // Seed is the parameter "seed", and whether the scenario has one.
@@ -192,6 +211,12 @@ func (l *loader) finish(s *Scenario, sets []string) (*Scenario, error) {
 		}
 		path, _, _ := strings.Cut(set, "=")
 		from[strings.TrimPrefix(strings.TrimSpace(path), "params.")] = set
+	}
+	unused := s.unused()
+	for path, set := range from {
+		if why, ok := unused[path]; ok {
+			return nil, misfit(&profiles.Error{Msg: "--set " + set + ": " + path + " " + why, Hint: "weir sim show " + s.Name})
+		}
 	}
 	err := s.Params.Validate()
 	var pe *ParamError

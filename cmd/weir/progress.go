@@ -52,6 +52,15 @@ func (p *progress) show(s *report.Snapshot, now int64) {
 	p.bar.SetCurrent(now)
 }
 
+// wholeShare is the length of a bar that follows a share of the work.
+const wholeShare = 10_000
+
+// beginShare starts a bar for work that tells how much of it is done.
+func (p *progress) beginShare(name string) { p.begin(name, wholeShare) }
+
+// share takes how much is done, from 0 to 1.
+func (p *progress) share(done float64) { p.bar.SetCurrent(int64(done * wholeShare)) }
+
 func (p *progress) end() {
 	if p == nil {
 		return

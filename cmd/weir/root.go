@@ -15,6 +15,7 @@ func verbs(a *app) []*cobra.Command {
 		newReportCmd(a),
 		newProfilesCmd(a),
 		newServeCmd(a),
+		newSimCmd(a),
 		newVersionCmd(a),
 		newCompletionCmd(a),
 	}

@@ -26,10 +26,14 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 	return usagef(hint, "%sunknown command %q", about(cmd), args[0])
 }
 
+// takesArguments marks a command that has verbs below it and also takes
+// arguments of its own.
+const takesArguments = "weir_takes_arguments"
+
 // flagError gives a flag mistake its hint: the nearest flag there is, or the
 // command's help.
 func flagError(cmd *cobra.Command, err error) error {
-	if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 {
+	if args := cmd.Flags().Args(); cmd.HasSubCommands() && len(args) > 0 && cmd.Annotations[takesArguments] == "" {
 		return noSuchCommand(cmd, args) // the flag is that of a misspelt verb
 	}
 	hint := cmd.CommandPath() + " --help"

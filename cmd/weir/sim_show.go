@@ -1,0 +1,131 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/weir-cli/weir/sim"
+)
+
+func newSimShowCmd(a *app) *cobra.Command {
+	var (
+		out  *output
+		sets []string
+	)
+	cmd := &cobra.Command{
+		Use:   "show NAME|FILE",
+		Short: "Show what a scenario takes and what it reports",
+		Long: `Lists the parameters of a scenario with their values, the rules of the model that
+it goes by, and the figures that a run reports, each with its unit and meaning.
+With --format yaml it prints the file itself, as a start for one of your own.`,
+		Example: `  weir sim show freshbox/store-outage
+  weir sim show freshbox/central-bucket --format yaml --out mine.yaml`,
+		Args:              argNames("NAME|FILE"),
+		ValidArgsFunction: completeScenarios(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			s, err := openScenario(args[0], sets, nil)
+			if err != nil {
+				return err
+			}
+			return out.write(a, func(w io.Writer) error {
+				switch out.format {
+				case "json":
+					return writeJSON(w, describeScenario(s))
+				case "yaml":
+					_, err := io.WriteString(w, s.YAML())
+					return err
+				}
+				_, err := io.WriteString(w, showScenario(s, a.width()))
+				return err
+			})
+		},
+	}
+	cmd.Flags().StringArrayVar(&sets, "set", nil, "change a parameter: `path=value` (repeatable)")
+	out = newOutput(cmd.Flags(), "text", "json", "yaml")
+	return cmd
+}
+
+// scenarioText is a scenario in JSON; the names are a contract.
+type scenarioText struct {
+	Name       string          `json:"name"`
+	Kind       string          `json:"kind"`
+	About      string          `json:"about"`
+	Parameters []sim.Parameter `json:"parameters"`
+	Rules      []string        `json:"rules"`
+	Figures    []figureText    `json:"figures"`
+}
+
+type figureText struct {
+	Name    string `json:"name"`
+	Unit    string `json:"unit"`
+	Meaning string `json:"meaning"`
+}
+
+func describeScenario(s *sim.Scenario) scenarioText {
+	t := scenarioText{s.Name, s.Kind.Name, s.About, s.Parameters(), s.Kind.Rules, nil}
+	for _, f := range s.Kind.Figures {
+		t.Figures = append(t.Figures, figureText(f))
+	}
+	return t
+}
+
+func showScenario(s *sim.Scenario, width int) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s: %s\nkind %s: %s\n\nparameters, as --set takes them\n", s.Name, s.About, s.Kind.Name, s.Kind.About)
+	var rows [][]string
+	for _, p := range s.Parameters() {
+		rows = append(rows, []string{"  " + p.Path, p.Value, p.About})
+	}
+	columns(&b, rows, width)
+	b.WriteString("\nrules\n")
+	for _, r := range s.Kind.Rules {
+		columns(&b, [][]string{{"  -", r}}, width)
+	}
+	b.WriteString("\nfigures, as --check takes them; N is a number\n")
+	rows = nil
+	for _, f := range s.Kind.Figures {
+		rows = append(rows, []string{"  " + f.Name, f.Unit, f.Meaning})
+	}
+	columns(&b, rows, width)
+	return b.String()
+}
+
+// columns writes rows whose last column is folded at the width.
+func columns(b *strings.Builder, rows [][]string, width int) {
+	wide := make([]int, 8)
+	for _, r := range rows {
+		for i, c := range r[:len(r)-1] {
+			wide[i] = max(wide[i], len([]rune(c)))
+		}
+	}
+	for _, r := range rows {
+		left := 0
+		for i, c := range r[:len(r)-1] {
+			fmt.Fprintf(b, "%-*s  ", wide[i], c)
+			left += wide[i] + 2
+		}
+		last := r[len(r)-1]
+		if left > width*2/3 {
+			b.WriteString("\n")
+			left = 6
+			b.WriteString(strings.Repeat(" ", left))
+		}
+		col := left
+		for i, word := range strings.Fields(last) {
+			n := len([]rune(word))
+			if i > 0 && col+1+n > width {
+				b.WriteString("\n" + strings.Repeat(" ", left))
+				col = left
+			} else if i > 0 {
+				b.WriteByte(' ')
+				col++
+			}
+			b.WriteString(word)
+			col += n
+		}
+		b.WriteByte('\n')
+	}
+}
