@@ -47,6 +47,11 @@ func (h *BatchHeld) Tokens(now int64) int64 {
 	return h.tokens
 }
 
+// Wait is how long a denial is still in force at now; 0 when none is.
+func (h *BatchHeld) Wait(now int64) time.Duration {
+	return time.Duration(max(0, h.denied-instant(now)))
+}
+
 // Until is the instant from which h is as good as its zero value, once no
 // lease is in flight.
 func (h *BatchHeld) Until() int64 {

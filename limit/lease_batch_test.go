@@ -115,29 +115,6 @@ func TestBatchBookNeedsALimit(t *testing.T) {
 	}
 }
 
-func TestStoreSkipStory(t *testing.T) {
-	k := StoreSkip{After: 3, For: 2 * time.Second}
-	var s SkipState
-	for i, skips := range []bool{false, false, true} {
-		if !k.Ask(&s, int64(i)) {
-			t.Fatalf("skipped after %d failures", i)
-		}
-		if k.Failed(&s, int64(i)) != skips {
-			t.Fatalf("failure %d: wrong about skipping", i+1)
-		}
-	}
-	if k.Ask(&s, 2*sec+1) || !k.Ask(&s, 2*sec+2) {
-		t.Fatal("wrong about when to try again")
-	}
-	if !k.Failed(&s, 2*sec+2) || k.Ask(&s, 4*sec+1) {
-		t.Fatal("one more failure in the row must skip again")
-	}
-	k.Answered(&s)
-	if !k.Ask(&s, 0) || k.Failed(&s, 0) {
-		t.Fatal("an answer must end the row")
-	}
-}
-
 func TestLeasesDoNotAllocate(t *testing.T) {
 	book := mustBlockBook(t, "1000/s,burst=100", 10, 4)
 	block := BlockLease{Block: 10, Low: 2, Life: time.Second}

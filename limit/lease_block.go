@@ -30,6 +30,11 @@ func (h *BlockHeld) Tokens() int64 { return h.tokens }
 // Asked reports whether a lease is in flight.
 func (h *BlockHeld) Asked() bool { return h.asked }
 
+// Wait is how long a denial is still in force at now; 0 when none is.
+func (h *BlockHeld) Wait(now int64) time.Duration {
+	return time.Duration(max(0, h.denied-instant(now)))
+}
+
 // Request decides a request of this cost at now. When the step asks, a lease
 // is in flight until Granted, Denied or Lost. A cost below 1 is refused.
 // Expired must have been called at now.

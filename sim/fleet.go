@@ -3,7 +3,6 @@ package sim
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"time"
 
 	"github.com/weir-cli/weir/limit"
@@ -12,19 +11,19 @@ import (
 // fleet is many keys over many shards at full size. Each key and gateway works
 // as in sharded, without outages; keys do not touch each other.
 type fleet struct {
-	Gateways      int64       `yaml:"gateways"`
-	Shards        int64       `yaml:"shards"`
-	Requests      Rate        `yaml:"requests"`
-	Duration      Micros      `yaml:"duration"`
-	Keys          int64       `yaml:"keys"`
-	Zipf          float64     `yaml:"zipf"`
-	Tiers         []fleetTier `yaml:"tiers"`
-	Leases        bool        `yaml:"leases"`
-	BatchTime     Micros      `yaml:"batch_time"`
-	Life          Micros      `yaml:"life"`
-	DenyCache     bool        `yaml:"deny_cache"`
-	ShardCapacity int64       `yaml:"shard_capacity"`
-	Seed          int64       `yaml:"seed"`
+	Gateways      int64       `yaml:"gateways" about:"how many gateways there are"`
+	Shards        int64       `yaml:"shards" about:"how many shards the store has"`
+	Requests      Rate        `yaml:"requests" about:"of the whole fleet, evenly; request j goes to gateway j mod gateways"`
+	Duration      Micros      `yaml:"duration" about:"when the last request comes"`
+	Keys          int64       `yaml:"keys" about:"how many keys there are"`
+	Zipf          float64     `yaml:"zipf" about:"the weight of the key of rank k is 1/k^zipf"`
+	Tiers         []fleetTier `yaml:"tiers" about:"limits of the keys by rank; the last takes the rest"`
+	Leases        bool        `yaml:"leases" about:"or else each request asks for one token"`
+	BatchTime     Micros      `yaml:"batch_time" about:"batch = max(1, floor(rate * batch_time / gateways))"`
+	Life          Micros      `yaml:"life" about:"tokens die so long after some were last added"`
+	DenyCache     bool        `yaml:"deny_cache" about:"a gateway refuses a key until the wait that the store gave is over"`
+	ShardCapacity int64       `yaml:"shard_capacity" about:"calls a second that a shard can do"`
+	Seed          int64       `yaml:"seed" about:"of the draws of keys"`
 }
 
 // fleetTier is the limit of the next Keys keys by rank; the last tier takes
@@ -38,9 +37,11 @@ type fleetTier struct {
 // The most that a fleet may have: an alias table has 8 bytes a key, and counts
 // by shard and second 8 bytes each.
 const (
-	maxFleetKeys   = 1 << 24
-	maxFleetShards = 1 << 12
-	maxFleetCounts = 1 << 24
+	maxFleetKeys     = 1 << 24
+	maxFleetShards   = 1 << 12
+	maxFleetGateways = 1 << 16
+	maxFleetTiers    = 1 << 8
+	maxFleetCounts   = 1 << 24
 )
 
 func fleetKind() Kind {
@@ -64,7 +65,7 @@ func fleetKind() Kind {
 			{"hottest_shard", "number", "The shard with most calls, from 0."},
 			{"hottest_shard_calls", "calls", "Calls to it."},
 			{"hottest_shard_calls_per_s", "1/s", "Calls to it a second, on average."},
-			{"hottest_shard_most_calls_in_a_second", "calls", "Most calls to one shard in an aligned second."},
+			{"hottest_shard_max_calls_in_a_second", "calls", "Most calls to one shard in an aligned second."},
 			{"coolest_shard_calls_per_s", "1/s", "Calls a second to the shard with fewest."},
 			{"hottest_shard_over_mean", "ratio", "Calls to the hottest shard against the mean."},
 			{"shards_over_capacity", "shards", "Shards with more than shard_capacity calls in some aligned second."},
@@ -80,12 +81,12 @@ func fleetKind() Kind {
 			{"keys_held_over_by_1_request", "keys", "Those over by a whole request or more."},
 			{"worst_key_held_over", "rank", "Rank of the key furthest over, from 1; 0 when there is none."},
 			{"worst_excess", "requests", "By how much it was."},
-			{"most_excess_bound", "tokens", "How far a key can be over: what all gateways can hold of it, and the rate for the millisecond by which the store's clock lags."},
+			{"worst_excess_bound", "tokens", "How far a key can be over: what all gateways can hold of it, and the rate for the millisecond by which the store's clock lags."},
 			{"hottest_key_requests", "requests", "Requests for the key of rank 1."},
 			{"hottest_key_admitted", "requests", "Of those, admitted."},
 			{"largest_batch", "tokens", "Tokens that a gateway asks for, of the tier with most."},
-			{"most_live_keys", "keys", "Keys whose state mattered at once, as seen when tables were cleared."},
-			{"most_live_leases", "leases", "Leases and denials in force at once, seen likewise."},
+			{"max_live_keys", "keys", "Keys whose state mattered at once, as seen when tables were cleared."},
+			{"max_live_leases", "leases", "Leases and denials in force at once, seen likewise."},
 			{"state_mb", "MB", "Memory of keys and leases at the end of the run, all shards."},
 		}...),
 		New: func() Params {
@@ -105,45 +106,43 @@ func fleetKind() Kind {
 }
 
 func (p *fleet) Validate() error {
-	if err := checkTraffic(p.Requests, p.Duration); err != nil {
+	if err := firstError(
+		trafficFits(p.Requests, p.Duration),
+		countWithin("gateways", p.Gateways, 1, maxFleetGateways),
+		countWithin("shards", p.Shards, 1, maxFleetShards),
+		countWithin("keys", p.Keys, 1, maxFleetKeys),
+		countWithin("tiers", int64(len(p.Tiers)), 1, maxFleetTiers),
+		spanWithin("batch_time", p.BatchTime, 0, maxTime),
+		spanWithin("life", p.Life, 1, maxTime),
+		countWithin("shard_capacity", p.ShardCapacity, 1, math.MaxInt32),
+	); err != nil {
 		return err
-	}
-	if err := checkGateways(p.Gateways); err != nil {
-		return err
-	}
-	if p.Shards < 1 || p.Shards > maxFleetShards {
-		return &ParamError{"shards", fmt.Sprintf("%d is not between 1 and %d", p.Shards, maxFleetShards), "--set shards=32"}
 	}
 	if seconds := int64(p.Duration/Second) + 1; seconds*p.Shards > maxFleetCounts {
 		return &ParamError{"duration", fmt.Sprintf("and shards make more than %d counts by second", maxFleetCounts), "--set duration=60s"}
 	}
-	if p.Keys < 1 || p.Keys > maxFleetKeys {
-		return &ParamError{"keys", fmt.Sprintf("%d is not between 1 and %d", p.Keys, maxFleetKeys), "--set keys=1M"}
-	}
 	if math.IsNaN(p.Zipf) || p.Zipf < 0 || p.Zipf > 10 {
 		return &ParamError{"zipf", fmt.Sprintf("%v is not between 0 (all keys alike) and 10", p.Zipf), "--set zipf=1"}
 	}
-	if len(p.Tiers) == 0 || len(p.Tiers) > 256 {
-		return &ParamError{"tiers", "is not a list of 1 to 256 limits", "--set tiers[0].rate=100/s"}
-	}
 	for i, t := range p.Tiers {
-		at := "tiers[" + strconv.Itoa(i) + "]."
-		if t.Keys < 0 || t.Keys > maxFleetKeys || t.Keys == 0 && i+1 < len(p.Tiers) {
-			return &ParamError{at + "keys", fmt.Sprintf("%d is not above zero", t.Keys), "--set " + at + "keys=10"}
+		at := indexPath("tiers", i) + "."
+		least := int64(1)
+		if i+1 == len(p.Tiers) {
+			least = 0
 		}
-		if err := checkBucket(t.Rate, t.Burst, p.Duration); err != nil {
-			e := err.(*ParamError)
-			e.Path = at + e.Path
-			return e
+		if err := firstError(countWithin(at+"keys", t.Keys, least, maxFleetKeys), bucketFits(at, t.Rate, t.Burst, p.Duration)); err != nil {
+			return err
 		}
-	}
-	if err := checkSpans([]span{{"batch_time", p.BatchTime, 0}, {"life", p.Life, 1}}); err != nil {
-		return err
-	}
-	if p.ShardCapacity < 1 {
-		return &ParamError{"shard_capacity", strconv.FormatInt(p.ShardCapacity, 10) + " is not above zero", "--set shard_capacity=50k"}
 	}
 	return nil
+}
+
+// Unused lists parameters that mean nothing beside the others.
+func (p *fleet) Unused() map[string]string {
+	if p.Leases {
+		return nil
+	}
+	return map[string]string{"batch_time": "means nothing with leases=false"}
 }
 
 // fleetRule is a tier made ready, shared by all shards.

@@ -22,12 +22,12 @@ func (p *fleet) Run(ctx context.Context, o *Outcome) error {
 	for key := range home {
 		home[key] = uint16(shardOf(uint32(key), uint64(p.Shards)))
 	}
-	n, _ := countEvenly(p.Requests, p.Duration)
+	n, _ := countOf(p.Requests, p.Duration)
 	chunks := make([]fleetChunk, min(fleetChunks, (n+chunkRequests-1)/chunkRequests))
 	for i := range chunks {
 		chunks[i].from = make([]uint32, p.Shards+1)
 	}
-	clock := newEvenly(p.Requests)
+	clock := newArrivals(p.Requests)
 	done := int64(0)
 	for done < n {
 		if err = ctx.Err(); err != nil {
@@ -51,7 +51,7 @@ func (p *fleet) Run(ctx context.Context, o *Outcome) error {
 				}
 			}
 		})
-		clock = clock.skip(int64(now))
+		clock.skip(int64(now))
 		done += int64(now)
 	}
 	run := p.Duration
@@ -87,7 +87,7 @@ func (p *fleet) report(o *Outcome, shards []fleetShard, rules []fleetRule, run M
 		if s.store.calls < shards[coolest].store.calls {
 			coolest = i
 		}
-		top := most(s.calls)
+		top := largest(s.calls)
 		peak = max(peak, top)
 		if top > float64(p.ShardCapacity) {
 			overCapacity++
@@ -102,29 +102,25 @@ func (p *fleet) report(o *Outcome, shards []fleetShard, rules []fleetRule, run M
 	o.Set("admitted", float64(sum.admitted))
 	o.Set("refused", float64(sum.requests-sum.admitted))
 	o.Set("admitted_by_one_bucket_each", float64(sum.ideal))
-	sum.store.report(o, sum.requests, 0, most(sum.calls), run)
+	sum.store.report(o, sum.requests, 0, largest(sum.calls), run)
 	o.Set("store_calls_saved", float64(sum.requests-sum.store.calls))
 	hot := float64(shards[hottest].store.calls)
 	o.Set("hottest_shard", float64(hottest))
 	o.Set("hottest_shard_calls", hot)
-	o.Set("hottest_shard_most_calls_in_a_second", peak)
-	if run > 0 {
-		o.Set("hottest_shard_calls_per_s", hot/run.Seconds())
-		o.Set("coolest_shard_calls_per_s", float64(shards[coolest].store.calls)/run.Seconds())
-	}
-	if sum.store.calls > 0 {
-		o.Set("hottest_shard_over_mean", hot*float64(len(shards))/float64(sum.store.calls))
-	}
+	o.Set("hottest_shard_max_calls_in_a_second", peak)
+	o.Set("hottest_shard_calls_per_s", hot/max(run, 1).Seconds())
+	o.Set("coolest_shard_calls_per_s", float64(shards[coolest].store.calls)/max(run, 1).Seconds())
+	o.Set("hottest_shard_over_mean", hot*float64(len(shards))/float64(max(sum.store.calls, 1)))
 	o.Set("shards_over_capacity", float64(overCapacity))
 	o.Set("tokens_granted", float64(sum.granted))
 	o.Set("tokens_unspent", float64(sum.granted-sum.admitted))
 	p.reportKeys(o, shards, rules)
-	o.Set("most_live_keys", float64(liveKeys))
-	o.Set("most_live_leases", float64(liveLeases))
+	o.Set("max_live_keys", float64(liveKeys))
+	o.Set("max_live_leases", float64(liveLeases))
 	o.Set("state_mb", float64(bytes)/1e6)
-	o.Series = append(o.Series, perSecond("store_calls", sum.calls))
+	o.Series = append(o.Series, Series{Name: "store_calls", Step: 1, Values: floats(sum.calls)})
 	for i := range shards {
-		o.Series = append(o.Series, perSecond(fmt.Sprintf("shard_%d_store_calls", i), shards[i].calls))
+		o.Series = append(o.Series, Series{Name: fmt.Sprintf("shard_%d_store_calls", i), Step: 1, Values: floats(shards[i].calls)})
 	}
 	o.Notes = append(o.Notes, "Requests are counted, not recorded one by one: there are no events and no per-key rows.")
 }
@@ -182,7 +178,7 @@ func (p *fleet) reportKeys(o *Outcome, shards []fleetShard, rules []fleetRule) {
 	for i := range rules {
 		bound = max(bound, p.mostExcess(p.Tiers[i].Rate, rules[i].lease.Batch))
 	}
-	o.Set("most_excess_bound", bound)
+	o.Set("worst_excess_bound", bound)
 	if k := shards[shardOf(0, uint64(p.Shards))].keys.get(0); k != nil {
 		o.Set("hottest_key_requests", float64(k.offered))
 		o.Set("hottest_key_admitted", float64(k.passed))

@@ -39,7 +39,7 @@ func TestFleetOfOneKeyIsSharded(t *testing.T) {
 		got := figuresOf(t, "fleet/scale", append(common, "keys=1", "shards=1", "tiers=[{rate: 9000/s, burst: 12000}]")...)
 		for _, name := range []string{
 			"requests", "admitted", "store_calls", "store_calls_granting", "store_calls_denied", "background_calls",
-			"refused_by_cache", "most_store_calls_in_a_second", "tokens_granted", "worst_excess",
+			"refused_by_cache", "max_store_calls_in_a_second", "tokens_granted", "worst_excess",
 		} {
 			if got[name] != one[name] {
 				t.Errorf("leases %s: %s is %v in a fleet and %v alone", leases, name, got[name], one[name])
@@ -60,8 +60,8 @@ func TestFleetFigures(t *testing.T) {
 		if got["store_calls"]+got["store_calls_saved"] != got["requests"] || got["admitted"]+got["refused"] != got["requests"] {
 			t.Errorf("sums do not balance: %v", got)
 		}
-		if got["worst_excess"] > got["most_excess_bound"] {
-			t.Errorf("over by %v, at most %v", got["worst_excess"], got["most_excess_bound"])
+		if got["worst_excess"] > got["worst_excess_bound"] {
+			t.Errorf("over by %v, at most %v", got["worst_excess"], got["worst_excess_bound"])
 		}
 		// What a key is short of, others cannot make up for.
 		if got["admitted"]+got["requests_held_back"] < got["admitted_by_one_bucket_each"] {

@@ -2,30 +2,29 @@ package sim
 
 import (
 	"fmt"
-	"math"
-	"strconv"
 	"time"
 
 	"github.com/weir-cli/weir/limit"
+	"github.com/weir-cli/weir/report"
 )
 
 // hotKey is one key with more traffic than its limit, whose gateways lease
 // tokens in blocks and never ask the store about a request.
 type hotKey struct {
-	Rate         Rate   `yaml:"rate"`
-	Burst        int64  `yaml:"burst"`
-	Gateways     int64  `yaml:"gateways"`
-	Requests     Rate   `yaml:"requests"`
-	Duration     Micros `yaml:"duration"`
-	BlockTime    Micros `yaml:"block_time"`
-	BlockLeast   int64  `yaml:"block_least"`
-	RenewPercent int64  `yaml:"renew_percent"`
-	RoundTrip    Micros `yaml:"round_trip"`
-	Jitter       Micros `yaml:"jitter"`
-	Expiry       Micros `yaml:"expiry"`
-	GiveBack     bool   `yaml:"give_back"`
-	ExcessAfter  Micros `yaml:"excess_after"`
-	Seed         int64  `yaml:"seed"`
+	Rate         Rate   `yaml:"rate" about:"of the key's bucket in the store"`
+	Burst        int64  `yaml:"burst" about:"of the key's bucket, which is full at the start"`
+	Gateways     int64  `yaml:"gateways" about:"how many gateways there are"`
+	Requests     Rate   `yaml:"requests" about:"of the whole fleet, evenly; request j goes to gateway j mod gateways"`
+	Duration     Micros `yaml:"duration" about:"when the last request comes"`
+	BlockTime    Micros `yaml:"block_time" about:"a block lasts a gateway so long at its part of the rate: block = max(block_least, block_time * rate / gateways rounded up)"`
+	BlockLeast   int64  `yaml:"block_least" about:"the smallest block, tokens"`
+	RenewPercent int64  `yaml:"renew_percent" about:"a gateway asks for a lease at or under this much of a block, whole tokens"`
+	RoundTrip    Micros `yaml:"round_trip" about:"a LEASE runs in the store after half of it"`
+	Jitter       Micros `yaml:"jitter" about:"a uniform draw from 0 to this is added to the store's denied-until"`
+	Expiry       Micros `yaml:"expiry" about:"tokens may be spent so long after the last grant; 0 is for ever"`
+	GiveBack     bool   `yaml:"give_back" about:"expired tokens return to the store; or else they are dropped"`
+	ExcessAfter  Micros `yaml:"excess_after" about:"largest_excess looks at intervals that start after this"`
+	Seed         int64  `yaml:"seed" about:"of the jitter, as in Python's random.Random"`
 }
 
 func hotKeyLeases() Kind {
@@ -43,22 +42,22 @@ func hotKeyLeases() Kind {
 		Figures: []FigureInfo{
 			{"requests", "requests", "Requests of the whole fleet."},
 			{"block", "tokens", "Tokens of one lease."},
-			{"calls", "calls", "LEASE calls that were sent."},
-			{"calls_per_s", "1/s", "LEASE calls a second, on average."},
-			{"most_calls_in_1s", "calls", "Most LEASE calls sent in any second."},
-			{"grants", "calls", "LEASE calls that took a block."},
-			{"denials", "calls", "LEASE calls that took nothing."},
+			{"lease_calls", "calls", "LEASE calls that were sent."},
+			{"lease_calls_per_s", "1/s", "LEASE calls a second, on average."},
+			{"max_lease_calls_in_1s", "calls", "Most LEASE calls sent in any second."},
+			{"lease_grants", "calls", "LEASE calls that took a block."},
+			{"lease_denials", "calls", "LEASE calls that took nothing."},
 			{"store_calls_without_leases", "calls", "Store calls if each request were checked there."},
 			{"admitted", "requests", "Requests admitted."},
 			{"refused", "requests", "Requests refused."},
-			{"most_in_1s", "requests", "Most admitted in any second."},
-			{"most_in_60s", "requests", "Most admitted in any 60 seconds."},
+			{"max_in_1s", "requests", "Most admitted in any second."},
+			{"max_in_60s", "requests", "Most admitted in any 60 seconds."},
 			{"tokens_held_at_end", "tokens", "Unspent tokens at the gateways, those on their way included."},
 			{"tokens_given_back", "tokens", "Unspent tokens of expired leases that went back to the store."},
 			{"tokens_expired", "tokens", "Unspent tokens of expired leases that were dropped."},
 			{"tokens_in_store_at_end", "tokens", "Whole tokens in the store's bucket after the last request."},
-			{"excess_after_start", "requests", "The largest of (admissions - rate * t) over intervals that start after excess_after."},
-			{"excess_bound", "tokens", "gateways * block * (1 + renew_percent), the most that the fleet can hold."},
+			{"largest_excess", "requests", "The largest of (admissions - rate * t) over intervals that start after excess_after."},
+			{"largest_excess_bound", "tokens", "gateways * block * (1 + renew_percent), the most that the fleet can hold."},
 			{"bound", "requests", "burst + rate * duration."},
 			{"admitted_is_granted_less_held_holds", "0/1", "1 when admitted = block * grants - held - given back - dropped."},
 			{"admitted_within_bound_holds", "0/1", "1 when admissions since the start never passed burst + rate * t."},
@@ -76,30 +75,20 @@ func hotKeyLeases() Kind {
 	}
 }
 
-// maxRun bounds durations, so that nanoseconds and their sums fit.
-const maxRun = 366 * 24 * 3600 * Second
-
 func (p *hotKey) Validate() error {
-	if err := checkTraffic(p.Requests, p.Duration); err != nil {
+	if err := firstError(
+		trafficFits(p.Requests, p.Duration),
+		countWithin("gateways", p.Gateways, 1, maxGateways),
+		bucketFits("", p.Rate, p.Burst, p.Duration),
+		spanWithin("block_time", p.BlockTime, 0, maxTime),
+		countWithin("block_least", p.BlockLeast, 1, maxCalls),
+		countWithin("renew_percent", p.RenewPercent, 0, 100),
+		spanWithin("round_trip", p.RoundTrip, 0, maxTime),
+		spanWithin("jitter", p.Jitter, 0, maxTime),
+		spanWithin("expiry", p.Expiry, 0, maxTime),
+		spanWithin("excess_after", p.ExcessAfter, 0, maxTime),
+	); err != nil {
 		return err
-	}
-	if err := checkGateways(p.Gateways); err != nil {
-		return err
-	}
-	if err := checkBucket(p.Rate, p.Burst, p.Duration); err != nil {
-		return err
-	}
-	if err := checkSpans([]span{
-		{"block_time", p.BlockTime, 0}, {"round_trip", p.RoundTrip, 0}, {"jitter", p.Jitter, 0},
-		{"expiry", p.Expiry, 0}, {"excess_after", p.ExcessAfter, 0},
-	}); err != nil {
-		return err
-	}
-	if p.RenewPercent < 0 || p.RenewPercent > 100 {
-		return &ParamError{"renew_percent", strconv.FormatInt(p.RenewPercent, 10) + " is not a percentage of a block", "--set renew_percent=20"}
-	}
-	if p.BlockLeast < 1 {
-		return &ParamError{"block_least", strconv.FormatInt(p.BlockLeast, 10) + " is not above zero", "--set block_least=1"}
 	}
 	if b := p.block(); b > p.Burst {
 		return &ParamError{
@@ -107,51 +96,40 @@ func (p *hotKey) Validate() error {
 			fmt.Sprintf("--set burst=%d", b),
 		}
 	}
-	if p.Gateways > (1<<53)/p.block() {
-		return &ParamError{"gateways", "times the block is too many tokens to count", "--set gateways=20"}
-	}
 	return nil
+}
+
+// Document names what the events speak of.
+func (p *hotKey) Document() Document { return keyDocument(p.Rate, p.Burst, p.Duration) }
+
+// keyDocument is that of one key under a bucket.
+func keyDocument(r Rate, burst int64, d Micros) Document {
+	return Document{
+		Length:  d,
+		Promise: bucketPromise(r, burst),
+		Names: report.Names{
+			Key:        func(uint32) string { return "hot-key" },
+			Target:     gatewayName,
+			Population: func(uint16) string { return "fleet" },
+		},
+	}
 }
 
 func (p *hotKey) block() int64 {
 	return limit.BlockSize(p.Rate.Rate, p.Gateways, time.Duration(p.BlockTime)*time.Microsecond, p.BlockLeast)
 }
 
-// checkTraffic refuses rates and durations that cannot be counted.
-func checkTraffic(r Rate, d Micros) error {
-	if r.Units <= 0 || r.Per <= 0 || r.Units > maxPerSecond || r.Float() > maxPerSecond {
-		return &ParamError{"requests", r.String() + " is not between 0 and 1,000,000,000 a second", "--set requests=100k/s"}
-	}
-	if d <= 0 || d > maxRun {
-		return &ParamError{"duration", d.String() + " is not above 0 and at most a year", "--set duration=60s"}
-	}
-	if n, ok := countEvenly(r, d); !ok || n > 1<<40 {
-		return &ParamError{"duration", "has more than 2^40 requests", "--set duration=60s"}
-	}
-	return nil
-}
-
-func checkGateways(n int64) error {
-	if n < 1 || n > math.MaxUint16+1 {
-		return &ParamError{"gateways", strconv.FormatInt(n, 10) + " is not between 1 and 65536", "--set gateways=20"}
-	}
-	return nil
-}
-
-// checkBucket refuses a bucket that cannot be counted exactly over the run.
-func checkBucket(r Rate, burst int64, d Micros) error {
-	if r.Units <= 0 || r.Per <= 0 {
-		return &ParamError{"rate", r.String() + " is not above zero", "--set rate=10/s"}
-	}
-	if burst <= 0 {
-		return &ParamError{"burst", strconv.FormatInt(burst, 10) + " is not above zero", "--set burst=20"}
+// bucketFits refuses a bucket that cannot be counted exactly over the run.
+func bucketFits(prefix string, r Rate, burst int64, d Micros) error {
+	if err := firstError(rateWithin(prefix+"rate", r), countWithin(prefix+"burst", burst, 1, maxCalls)); err != nil {
+		return err
 	}
 	if _, err := (limit.Spec{Rate: r.Rate, Burst: burst}).Bucket().Rule(); err != nil {
-		return &ParamError{"burst", "is too much to count exactly in 64 bits with this rate", "--set burst=20"}
+		return paramOf(err, prefix)
 	}
 	e := newExcess(r.Rate)
-	if e.units > (1<<62)/(int64(d)*1000) || burst > (1<<61)/e.token {
-		return &ParamError{"rate", "over this duration is too much to count exactly in 64 bits", "--set duration=60s"}
+	if d > 0 && e.units > (1<<61)/(int64(d)*1000) || burst > (1<<61)/e.token {
+		return &ParamError{prefix + "rate", "over this duration is too much to count exactly in 64 bits", "--set duration=60s"}
 	}
 	return nil
 }

@@ -32,7 +32,7 @@ type hotKeyRun struct {
 	grants  int64
 	back    int64
 	dropped int64
-	busy    busiest // LEASE calls in a second
+	busy    *windows // LEASE calls in a second
 }
 
 func (p *hotKey) Run(ctx context.Context, o *Outcome) error {
@@ -42,15 +42,13 @@ func (p *hotKey) Run(ctx context.Context, o *Outcome) error {
 		return err
 	}
 	r := &hotKeyRun{
-		p: p, book: book, random: NewPyRandom(p.Seed), busy: newBusiest(Second),
+		p: p, book: book, random: NewPyRandom(p.Seed), busy: newWindows(Second),
 		rule: limit.BlockLease{Block: block, Low: block * p.RenewPercent / 100, Life: time.Duration(p.Expiry) * time.Microsecond},
 		held: make([]limit.BlockHeld, p.Gateways),
 	}
-	n, _ := countEvenly(p.Requests, p.Duration)
 	var (
-		arrivals  = newEvenly(p.Requests)
-		second    = newBusiest(Second)
-		minute    = newBusiest(60 * Second)
+		requests  = evenly(0, p.Duration, p.Requests)
+		passed    = newWindows(Second, 60*Second)
 		late      = newExcess(p.Rate.Rate)
 		all       = newExcess(p.Rate.Rate)
 		room      = p.Burst * all.token // burst + rate*t - admissions so far
@@ -58,24 +56,22 @@ func (p *hotKey) Run(ctx context.Context, o *Outcome) error {
 		last, now Micros
 		admitted  int64
 		done      int64
-		rec       = newRecording(o.Collector)
+		rec       = o.recorder()
 	)
-	for g := int64(0); done < n; done++ {
-		if done&(1<<16-1) == 0 {
-			if err = ctx.Err(); err != nil {
-				break
-			}
-			if o.Progress != nil {
-				o.Progress(float64(done) / float64(n))
-			}
+	for g := int64(0); requests.at != never; done++ {
+		if err = o.goOn(ctx, done, requests.at, p.Duration); err != nil {
+			break
 		}
-		now = arrivals.next()
+		now = requests.at
+		requests.pop()
 		ok := r.request(g, now)
-		rec.decided(now, 0, g, ok)
+		if rec != nil {
+			a := decidedAt(now, g, ok, r.held[g].Wait(int64(now)*1000))
+			rec.record(&a)
+		}
 		if ok {
 			admitted++
-			second.add(now)
-			minute.add(now)
+			passed.add(now)
 			room += int64(now-last)*1000*all.units - all.token
 			least = min(least, room)
 			last = now
@@ -87,7 +83,6 @@ func (p *hotKey) Run(ctx context.Context, o *Outcome) error {
 			g = 0
 		}
 	}
-	rec.close(now)
 	inStore := r.book.Tokens(&r.store, int64(now)*1000)
 	r.deliver(math.MaxInt64)
 	held := int64(0)
@@ -95,37 +90,56 @@ func (p *hotKey) Run(ctx context.Context, o *Outcome) error {
 		held += r.held[i].Tokens()
 	}
 	span := p.Duration
-	if done < n {
+	if err != nil {
 		span = now
 	}
 	// The excess bound in hundredths of a unit, exactly.
-	bound := new(big.Int).Mul(big.NewInt(p.Gateways*block), big.NewInt(100+p.RenewPercent))
+	bound := new(big.Int).Mul(big.NewInt(p.Gateways), big.NewInt(block))
+	bound.Mul(bound, big.NewInt(100+p.RenewPercent))
 	worst := new(big.Int).Mul(big.NewInt(late.worst), big.NewInt(100))
 	o.Set("requests", float64(done))
 	o.Set("block", float64(block))
-	o.Set("calls", float64(r.calls))
-	if span > 0 {
-		o.Set("calls_per_s", float64(r.calls)/span.Seconds())
-	}
-	o.Set("most_calls_in_1s", float64(r.busy.most))
-	o.Set("grants", float64(r.grants))
-	o.Set("denials", float64(r.calls-r.grants))
+	o.Set("lease_calls", float64(r.calls))
+	o.Set("lease_calls_per_s", float64(r.calls)/max(span, 1).Seconds())
+	o.Set("max_lease_calls_in_1s", float64(r.busy.spans[0].best))
+	o.Set("lease_grants", float64(r.grants))
+	o.Set("lease_denials", float64(r.calls-r.grants))
 	o.Set("store_calls_without_leases", float64(done))
 	o.Set("admitted", float64(admitted))
 	o.Set("refused", float64(done-admitted))
-	o.Set("most_in_1s", float64(second.most))
-	o.Set("most_in_60s", float64(minute.most))
+	o.Set("max_in_1s", float64(passed.spans[0].best))
+	o.Set("max_in_60s", float64(passed.spans[1].best))
 	o.Set("tokens_held_at_end", float64(held))
 	o.Set("tokens_given_back", float64(r.back))
 	o.Set("tokens_expired", float64(r.dropped))
 	o.Set("tokens_in_store_at_end", float64(inStore))
-	o.Set("excess_after_start", late.tokens(late.worst))
-	o.Set("excess_bound", float64(p.Gateways*block*(100+p.RenewPercent))/100)
+	o.Set("largest_excess", late.tokens(late.worst))
+	o.Set("largest_excess_bound", float64(p.Gateways)*float64(block)*float64(100+p.RenewPercent)/100)
 	o.Set("bound", float64(p.Burst)+p.Rate.Float()*span.Seconds())
 	o.Set("admitted_is_granted_less_held_holds", holds(admitted == block*r.grants-held-r.back-r.dropped))
 	o.Set("admitted_within_bound_holds", holds(least >= 0))
 	o.Set("excess_within_bound_holds", holds(worst.Cmp(bound.Mul(bound, big.NewInt(late.token))) <= 0))
 	return err
+}
+
+// goOn tells of progress now and then and whether to stop.
+func (o *Outcome) goOn(ctx context.Context, done int64, at, end Micros) error {
+	if done%checkEvery != 0 {
+		return nil
+	}
+	if o.Progress != nil {
+		o.Progress(float64(at) / float64(end))
+	}
+	return ctx.Err()
+}
+
+// decidedAt is a request that a gateway decided at once.
+func decidedAt(now Micros, gateway int64, ok bool, wait time.Duration) attempt {
+	a := attempt{sent: now, decided: now, done: now, gateway: int32(gateway)}
+	if a.d.OK = ok; !ok {
+		a.d.RetryAfter = wait
+	}
+	return a
 }
 
 // holds is a property as a figure.

@@ -55,19 +55,19 @@ func TestHotKeyFigures(t *testing.T) {
 		want map[string]float64
 	}{
 		{nil, map[string]float64{
-			"requests": 6_000_000, "block": 125, "calls": 8885, "grants": 4959, "denials": 3926, "admitted": 619_761,
-			"most_in_1s": 29_758, "tokens_held_at_end": 114, "excess_after_start": 1156.9, "excess_within_bound_holds": 1, "excess_bound": 3000, "bound": 620_000,
+			"requests": 6_000_000, "block": 125, "lease_calls": 8885, "lease_grants": 4959, "lease_denials": 3926, "admitted": 619_761,
+			"max_in_1s": 29_758, "tokens_held_at_end": 114, "largest_excess": 1156.9, "excess_within_bound_holds": 1, "largest_excess_bound": 3000, "bound": 620_000,
 		}},
 		{
 			[]string{"seed=7", "gateways=13", "rate=7000/s", "requests=40000/s", "burst=9000", "duration=20s"},
 			map[string]float64{
-				"block": 135, "calls": 1891, "grants": 1103, "admitted": 148_684,
-				"most_in_1s": 15_631, "tokens_held_at_end": 221, "excess_after_start": 952.275, "excess_within_bound_holds": 1,
+				"block": 135, "lease_calls": 1891, "lease_grants": 1103, "admitted": 148_684,
+				"max_in_1s": 15_631, "tokens_held_at_end": 221, "largest_excess": 952.275, "excess_within_bound_holds": 1,
 			},
 		},
 		{
 			[]string{"requests=500/s", "duration=8s"},
-			map[string]float64{"requests": 4000, "admitted": 3980, "refused": 20, "denials": 0, "calls": 40, "tokens_held_at_end": 40*125 - 3980},
+			map[string]float64{"requests": 4000, "admitted": 3980, "refused": 20, "lease_denials": 0, "lease_calls": 40, "tokens_held_at_end": 40*125 - 3980},
 		},
 	}
 	for _, tt := range tests {
@@ -112,7 +112,7 @@ func TestHotKeySeed(t *testing.T) {
 	if b := figuresOf(t, "freshbox/hot-key-leases", "duration=5s"); !maps.Equal(a, b) {
 		t.Error("the same seed gives other figures")
 	}
-	if b := figuresOf(t, "freshbox/hot-key-leases", "duration=5s", "seed=2"); a["admitted"] == b["admitted"] && a["excess_after_start"] == b["excess_after_start"] {
+	if b := figuresOf(t, "freshbox/hot-key-leases", "duration=5s", "seed=2"); a["admitted"] == b["admitted"] && a["largest_excess"] == b["largest_excess"] {
 		t.Error("another seed gives the same figures")
 	}
 }
@@ -146,13 +146,13 @@ func TestLeaseRunsCanBeStopped(t *testing.T) {
 
 func TestLeaseParametersThatMakeNoSense(t *testing.T) {
 	for _, tt := range []struct{ name, set string }{
-		{"leases/hot-key", "gateways=0"}, {"leases/hot-key", "gateways=70000"}, {"leases/hot-key", "burst=124"},
+		{"leases/hot-key", "gateways=0"}, {"leases/hot-key", "gateways=2M"}, {"leases/hot-key", "burst=124"},
 		{"leases/hot-key", "burst=0"}, {"leases/hot-key", "renew_percent=101"}, {"leases/hot-key", "jitter=-1s"},
 		{"leases/hot-key", "duration=0s"}, {"leases/hot-key", "duration=100000h"}, {"leases/hot-key", "block_least=0"},
 		{"leases/hot-key", "requests=2000M/s"}, {"leases/hot-key", "rate=1/1000000001ns"}, {"leases/hot-key", "burst=1000000000000000"},
 		{"leases/refusal-cache", "burst=0"}, {"leases/refusal-cache", "life=0s"}, {"leases/refusal-cache", "skip_after=0"},
-		{"leases/refusal-cache", "also=[{rate: 5/s}]"}, {"leases/refusal-cache", "outage.for=-1s"}, {"leases/refusal-cache", "shard_capacity=0"},
-		{"fleet/scale", "shards=0"}, {"fleet/scale", "shards=5000"}, {"fleet/scale", "keys=0"}, {"fleet/scale", "keys=100M"},
+		{"leases/refusal-cache", "also=[{rate: 5/s}]"}, {"leases/refusal-cache", "also=[{burst: 5}]"}, {"leases/refusal-cache", "outage.for=-1s"}, {"leases/refusal-cache", "shard_capacity=0"},
+		{"fleet/scale", "gateways=70000"}, {"fleet/scale", "shards=0"}, {"fleet/scale", "shards=5000"}, {"fleet/scale", "keys=0"}, {"fleet/scale", "keys=100M"},
 		{"fleet/scale", "zipf=-1"}, {"fleet/scale", "tiers=[]"}, {"fleet/scale", "tiers[0].keys=0"}, {"fleet/scale", "tiers[1].burst=0"},
 		{"fleet/scale", "duration=8000h"}, {"fleet/scale", "shard_capacity=0"}, {"fleet/scale", "life=0s"},
 	} {

@@ -9,64 +9,59 @@ import (
 	"github.com/weir-cli/weir/limit"
 )
 
-func TestEvenlyIsTheFloor(t *testing.T) {
+func TestArrivalsAreTheFloor(t *testing.T) {
 	for _, r := range []limit.Rate{
 		{Units: 100_000, Per: time.Second}, {Units: 695, Per: time.Second}, {Units: 3, Per: 7 * time.Millisecond},
 		{Units: 1, Per: time.Hour}, {Units: 999_999_999, Per: time.Second},
 	} {
-		e := newEvenly(Rate{r})
-		far := newEvenly(Rate{r}).skip(1000).skip(500)
-		near := newEvenly(Rate{r})
+		near, far := newArrivals(Rate{r}), newArrivals(Rate{r})
+		far.skip(1000)
+		far.skip(500)
+		one := evenly(0, maxTime, Rate{r})
 		for j := range int64(2000) {
 			want := Micros(j * int64(r.Per) / (r.Units * 1000))
 			if got := near.after(j); got != want {
-				t.Fatalf("%v: request %d at %d by after, want %d", r, j, got, want)
-			}
-			if got := e.next(); got != want {
 				t.Fatalf("%v: request %d at %d, want %d", r, j, got, want)
 			}
-			if j >= 1500 && far.next() != want {
-				t.Fatalf("%v: request %d differs after a skip", r, j)
+			if one.at != want {
+				t.Fatalf("%v: request %d at %d in a stream, want %d", r, j, one.at, want)
 			}
-			if n, ok := countEvenly(Rate{r}, want); !ok || n > j || n < j && near.after(n) < want {
+			one.pop()
+			if got := far.after(j - 1500); j >= 1500 && got != want {
+				t.Fatalf("%v: request %d at %d after a skip, want %d", r, j, got, want)
+			}
+			if n, ok := countOf(Rate{r}, want); !ok || n > j || n < j && near.after(n) < want {
 				t.Fatalf("%v: %d requests before %d, want %d or those of its microsecond", r, n, want, j)
 			}
 		}
 	}
-	if _, ok := countEvenly(Rate{limit.Rate{Units: 1 << 60, Per: 1}}, math.MaxInt64/1000); ok {
+	if _, ok := countOf(Rate{limit.Rate{Units: 1 << 60, Per: 1}}, math.MaxInt64/1000); ok {
 		t.Error("too many requests are counted")
 	}
 }
 
 // Every interval, one by one.
-func TestExcessAndBusiestTryEveryInterval(t *testing.T) {
+func TestExcessTriesEveryInterval(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 2))
 		rate := limit.Rate{Units: 1 + r.Int64N(9), Per: time.Duration(1+r.Int64N(4)) * time.Millisecond}
-		e, b := newExcess(rate), newBusiest(5000)
+		e := newExcess(rate)
 		var at []Micros
 		now := Micros(0)
 		for range 1 + r.IntN(200) {
 			now += Micros(r.Int64N(700))
 			at = append(at, now)
 			e.admit(now)
-			b.add(now)
 		}
-		worst, most := 0.0, int64(0)
+		worst := 0.0
 		for i := range at {
 			for j := i; j < len(at); j++ {
 				spent := float64(at[j]-at[i]) * 1000 * float64(rate.Units) / float64(rate.Per)
 				worst = max(worst, float64(j-i+1)-spent)
-				if at[j] < at[i]+5000 {
-					most = max(most, int64(j-i+1))
-				}
 			}
 		}
 		if got := e.tokens(e.worst); math.Abs(got-worst) > 1e-9 {
 			t.Fatalf("seed %d: excess %v, want %v", seed, got, worst)
-		}
-		if b.most != most {
-			t.Fatalf("seed %d: most %d, want %d", seed, b.most, most)
 		}
 	}
 }

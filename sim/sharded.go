@@ -3,7 +3,6 @@ package sim
 import (
 	"math"
 	"math/big"
-	"strconv"
 	"time"
 
 	"github.com/weir-cli/weir/limit"
@@ -12,24 +11,24 @@ import (
 // sharded is one key of the sharded design: gateways that lease its tokens in
 // batches, remember refusals, and limit alone while the store is away.
 type sharded struct {
-	Rate            Rate          `yaml:"rate"`
-	Burst           int64         `yaml:"burst"`
-	Also            []bucketParam `yaml:"also"`
-	Gateways        int64         `yaml:"gateways"`
-	Requests        Rate          `yaml:"requests"`
-	Duration        Micros        `yaml:"duration"`
-	Leases          bool          `yaml:"leases"`
-	BatchTime       Micros        `yaml:"batch_time"`
-	Life            Micros        `yaml:"life"`
-	RefusalCache    bool          `yaml:"refusal_cache"`
-	Outage          outageParam   `yaml:"outage"`
-	SkipAfter       int64         `yaml:"skip_after"`
-	SkipFor         Micros        `yaml:"skip_for"`
-	FallbackShare   int64         `yaml:"fallback_share"`
-	Closed          bool          `yaml:"closed"`
-	GatewayCapacity int64         `yaml:"gateway_capacity"`
-	GatewayPercent  int64         `yaml:"gateway_percent"`
-	ShardCapacity   int64         `yaml:"shard_capacity"`
+	Rate            Rate          `yaml:"rate" about:"of the key's first bucket"`
+	Burst           int64         `yaml:"burst" about:"of the key's first bucket, which is full at the start"`
+	Also            []bucketParam `yaml:"also" about:"further limits that each request is under"`
+	Gateways        int64         `yaml:"gateways" about:"how many gateways there are"`
+	Requests        Rate          `yaml:"requests" about:"of the whole fleet, evenly; request j goes to gateway j mod gateways"`
+	Duration        Micros        `yaml:"duration" about:"when the last request comes"`
+	Leases          bool          `yaml:"leases" about:"or else each request asks for one token"`
+	BatchTime       Micros        `yaml:"batch_time" about:"batch = max(1, floor(rate * batch_time / gateways))"`
+	Life            Micros        `yaml:"life" about:"tokens die so long after some were last added"`
+	RefusalCache    bool          `yaml:"refusal_cache" about:"a gateway refuses until the wait that the store gave is over"`
+	Outage          outageParam   `yaml:"outage" about:"when the store does not answer; for 0s is never"`
+	SkipAfter       int64         `yaml:"skip_after" about:"failures in a row after which a gateway skips the store"`
+	SkipFor         Micros        `yaml:"skip_for" about:"for how long"`
+	FallbackShare   int64         `yaml:"fallback_share" about:"a gateway alone has fallback_share/gateways of rate and burst, burst at least 1"`
+	Closed          bool          `yaml:"closed" about:"a gateway alone refuses"`
+	GatewayCapacity int64         `yaml:"gateway_capacity" about:"requests a second that a gateway can do"`
+	GatewayPercent  int64         `yaml:"gateway_percent" about:"how busy it may be"`
+	ShardCapacity   int64         `yaml:"shard_capacity" about:"calls a second that a shard can do"`
 }
 
 // bucketParam is a further limit that each request is under.
@@ -61,8 +60,8 @@ func shardedLeases() Kind {
 			{"batch", "tokens", "Tokens that a gateway asks for."},
 			{"admitted", "requests", "Requests admitted, the fallback's included."},
 			{"refused", "requests", "Requests refused."},
-			{"most_in_1s", "requests", "Most admitted in any second."},
-			{"most_in_60s", "requests", "Most admitted in any 60 seconds."},
+			{"max_in_1s", "requests", "Most admitted in any second."},
+			{"max_in_60s", "requests", "Most admitted in any 60 seconds."},
 			{"worst_excess", "requests", "The largest of (admissions - burst - rate * t) over all intervals; 0 when never above."},
 			{"bound", "requests", "burst + rate * duration of the first limit."},
 		}, storeFigures...),
@@ -101,7 +100,7 @@ func shardedLeases() Kind {
 var storeFigures = []FigureInfo{
 	{"store_calls", "calls", "Calls to the store."},
 	{"store_calls_per_s", "1/s", "Calls to the store a second, on average."},
-	{"most_store_calls_in_a_second", "calls", "Most calls to the store in an aligned second."},
+	{"max_store_calls_in_a_second", "calls", "Most calls to the store in an aligned second."},
 	{"store_calls_per_request", "calls", "Calls to the store for each request."},
 	{"store_calls_granting", "calls", "Calls that gave tokens."},
 	{"store_calls_denied", "calls", "Calls that found no token."},
@@ -110,76 +109,66 @@ var storeFigures = []FigureInfo{
 }
 
 func (p *sharded) Validate() error {
-	if err := checkTraffic(p.Requests, p.Duration); err != nil {
-		return err
-	}
-	if err := checkGateways(p.Gateways); err != nil {
-		return err
-	}
-	if err := checkBucket(p.Rate, p.Burst, p.Duration); err != nil {
+	if err := firstError(
+		trafficFits(p.Requests, p.Duration),
+		countWithin("gateways", p.Gateways, 1, maxGateways),
+		bucketFits("", p.Rate, p.Burst, p.Duration),
+		spanWithin("batch_time", p.BatchTime, 0, maxTime),
+		spanWithin("life", p.Life, 1, maxTime),
+		spanWithin("outage.from", p.Outage.From, 0, maxTime),
+		spanWithin("outage.for", p.Outage.For, 0, maxTime),
+		countWithin("skip_after", p.SkipAfter, 1, math.MaxInt32),
+		spanWithin("skip_for", p.SkipFor, 1, maxTime),
+		countWithin("fallback_share", p.FallbackShare, 1, maxGateways),
+		countWithin("gateway_capacity", p.GatewayCapacity, 1, math.MaxInt32),
+		countWithin("gateway_percent", p.GatewayPercent, 1, 100),
+		countWithin("shard_capacity", p.ShardCapacity, 1, math.MaxInt32),
+	); err != nil {
 		return err
 	}
 	for i, a := range p.Also {
-		if err := checkBucket(a.Rate, a.Burst, p.Duration); err != nil {
-			e := err.(*ParamError)
-			e.Path = "also[" + strconv.Itoa(i) + "]." + e.Path
-			return e
+		if err := bucketFits(indexPath("also", i)+".", a.Rate, a.Burst, p.Duration); err != nil {
+			return err
 		}
 	}
-	if err := checkSpans([]span{
-		{"batch_time", p.BatchTime, 0}, {"life", p.Life, 1}, {"skip_for", p.SkipFor, 0},
-		{"outage.from", p.Outage.From, 0}, {"outage.for", p.Outage.For, 0},
-	}); err != nil {
-		return err
-	}
-	for _, f := range []struct {
-		name string
-		n    int64
-	}{
-		{"skip_after", p.SkipAfter}, {"fallback_share", p.FallbackShare},
-		{"gateway_capacity", p.GatewayCapacity}, {"gateway_percent", p.GatewayPercent}, {"shard_capacity", p.ShardCapacity},
-	} {
-		if f.n < 1 || f.n > math.MaxInt32 {
-			return &ParamError{f.name, strconv.FormatInt(f.n, 10) + " is not between 1 and 2147483647", "--set " + f.name + "=5"}
-		}
-	}
-	if _, err := p.fallback(); err != nil {
-		return &ParamError{"fallback_share", "of this rate and burst cannot be counted exactly in 64 bits", "--set fallback_share=2"}
-	}
-	return nil
+	_, err := p.fallback()
+	return paramOf(err, "")
 }
+
+// Unused lists parameters that mean nothing beside the others.
+func (p *sharded) Unused() map[string]string {
+	m := map[string]string{}
+	if p.Outage.For == 0 {
+		for _, name := range []string{"outage.from", "skip_after", "skip_for", "fallback_share", "closed"} {
+			m[name] = "means something with outage.for above 0"
+		}
+	} else if p.Closed {
+		m["fallback_share"] = "means nothing with closed=true"
+	}
+	if !p.Leases {
+		m["batch_time"] = "means nothing with leases=false"
+	}
+	return m
+}
+
+// Document names what the events speak of.
+func (p *sharded) Document() Document { return keyDocument(p.Rate, p.Burst, p.Duration) }
 
 // fallback is a gateway's own share of the limit.
-func (p *sharded) fallback() (limit.BucketSpec, error) {
-	s, err := limit.Spec{Rate: p.Rate.Rate, Burst: p.Burst}.Bucket().Share(limit.Fraction{Num: p.FallbackShare, Den: p.Gateways})
-	if err == nil {
-		_, err = s.Rule()
+func (p *sharded) fallback() (*limit.Fallback, error) {
+	mode := limit.FailLocal
+	if p.Closed {
+		mode = limit.FailClosed
 	}
-	return s, err
+	return limit.NewFallback(mode, limit.Spec{Rate: p.Rate.Rate, Burst: p.Burst}.Bucket(), limit.Fraction{Num: p.FallbackShare, Den: p.Gateways})
 }
 
-// batch is what a gateway asks for; without leases one token per request.
+// batchSize is what a gateway asks for; without leases one token per request.
 func batchSize(leases bool, r Rate, gateways int64, span Micros) int64 {
 	if !leases {
 		return 1
 	}
 	return limit.BatchSize(r.Rate, gateways, time.Duration(span)*time.Microsecond)
-}
-
-// span is a length of time and the least that it may be.
-type span struct {
-	name  string
-	v     Micros
-	least Micros
-}
-
-func checkSpans(spans []span) error {
-	for _, s := range spans {
-		if s.v < s.least || s.v > maxRun {
-			return &ParamError{s.name, s.v.String() + " is not between " + s.least.String() + " and a year", "--set " + s.name + "=1s"}
-		}
-	}
-	return nil
 }
 
 // needed is n / each, rounded up: how many it takes.

@@ -10,13 +10,11 @@ import (
 
 // shardedRun is the state of a run.
 type shardedRun struct {
-	p        *sharded
-	book     *limit.BatchBook
-	buckets  []limit.Bucket
-	rule     limit.BatchLease
-	skip     limit.StoreSkip
-	fallback limit.BucketRule
-	gates    []shardedGate
+	p       *sharded
+	book    *limit.BatchBook
+	buckets []limit.Bucket
+	rule    limit.BatchLease
+	gates   []shardedGate
 
 	calls    []int64 // by aligned second
 	store    storeCounts
@@ -30,8 +28,8 @@ type shardedRun struct {
 // shardedGate is one gateway.
 type shardedGate struct {
 	held  limit.BatchHeld
-	skip  limit.SkipState
-	local limit.Bucket
+	store *limit.Breaker
+	alone *limit.Fallback
 	calls int64
 }
 
@@ -50,13 +48,9 @@ func (a *storeCounts) add(b storeCounts) {
 // report sets the figures of storeFigures.
 func (a *storeCounts) report(o *Outcome, requests, failures int64, most float64, over Micros) {
 	o.Set("store_calls", float64(a.calls))
-	if over > 0 {
-		o.Set("store_calls_per_s", float64(a.calls)/over.Seconds())
-	}
-	o.Set("most_store_calls_in_a_second", most)
-	if requests > 0 {
-		o.Set("store_calls_per_request", float64(a.calls)/float64(requests))
-	}
+	o.Set("store_calls_per_s", float64(a.calls)/max(over, 1).Seconds())
+	o.Set("max_store_calls_in_a_second", most)
+	o.Set("store_calls_per_request", float64(a.calls)/float64(max(requests, 1)))
 	o.Set("store_calls_granting", float64(a.granting))
 	o.Set("store_calls_denied", float64(a.calls-a.granting-failures))
 	o.Set("background_calls", float64(a.background))
@@ -72,24 +66,26 @@ func newShardedRun(p *sharded) (*shardedRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	share, err := p.fallback()
-	if err != nil {
-		return nil, err
-	}
-	fallback, err := share.Rule()
-	if err != nil {
-		return nil, err
-	}
-	return &shardedRun{
+	r := &shardedRun{
 		p: p, book: book, buckets: make([]limit.Bucket, len(specs)),
 		rule: limit.BatchLease{
 			Batch: batchSize(p.Leases, p.Rate, p.Gateways, p.BatchTime),
 			Life:  time.Duration(p.Life) * time.Microsecond,
 		},
-		skip:     limit.StoreSkip{After: p.SkipAfter, For: time.Duration(p.SkipFor) * time.Microsecond},
-		fallback: fallback,
-		gates:    make([]shardedGate, p.Gateways),
-	}, nil
+		gates: make([]shardedGate, p.Gateways),
+	}
+	for i := range r.gates {
+		g := &r.gates[i]
+		if g.store, err = limit.NewBreaker(limit.BreakerRule{
+			Failures: int(p.SkipAfter), Every: time.Duration(p.SkipFor) * time.Microsecond, Skip: true,
+		}); err != nil {
+			return nil, err
+		}
+		if g.alone, err = p.fallback(); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
 }
 
 // request decides a request at gateway g.
@@ -97,13 +93,11 @@ func (r *shardedRun) request(g *shardedGate, now Micros) bool {
 	ns := int64(now) * 1000
 	switch r.rule.Request(&g.held, ns) {
 	case limit.LeaseSpendAndAsk:
-		if r.skip.Ask(&g.skip, ns) {
+		n, _, way := r.lease(g, now)
+		if way != skippedStore {
 			r.store.background++
-			n, _, _ := r.lease(g, now)
-			r.rule.Granted(&g.held, ns, n)
-		} else {
-			r.rule.Granted(&g.held, ns, 0)
 		}
+		r.rule.Granted(&g.held, ns, n)
 		return true
 	case limit.LeaseSpend:
 		return true
@@ -111,13 +105,12 @@ func (r *shardedRun) request(g *shardedGate, now Micros) bool {
 		r.store.cached++
 		return false
 	}
-	if !r.skip.Ask(&g.skip, ns) {
+	n, wait, way := r.lease(g, now)
+	switch {
+	case way == skippedStore:
 		r.skipped++
 		return r.alone(g, ns)
-	}
-	n, wait, ok := r.lease(g, now)
-	switch {
-	case !ok:
+	case way == lostCall:
 		return r.alone(g, ns)
 	case n > 0:
 		r.rule.Fetched(&g.held, ns, n)
@@ -128,31 +121,41 @@ func (r *shardedRun) request(g *shardedGate, now Micros) bool {
 	return false
 }
 
-// lease calls the store. ok is false when it does not answer.
-func (r *shardedRun) lease(g *shardedGate, now Micros) (granted int64, wait time.Duration, ok bool) {
+// What became of a call to the store.
+type storeWay uint8
+
+const (
+	answeredCall storeWay = iota
+	lostCall              // no answer
+	skippedStore          // not called
+)
+
+// lease calls the store unless it is to be skipped.
+func (r *shardedRun) lease(g *shardedGate, now Micros) (granted int64, wait time.Duration, way storeWay) {
 	ns := int64(now) * 1000
-	for int(now/Second) >= len(r.calls) {
-		r.calls = append(r.calls, 0)
+	ticket := g.store.Ask(ns)
+	if ticket.Way == limit.Locally {
+		return 0, 0, skippedStore
 	}
-	r.calls[now/Second]++
+	bump(&r.calls, int64(now/Second))
 	r.store.calls++
 	g.calls++
 	if now >= r.p.Outage.From && now-r.p.Outage.From < r.p.Outage.For {
 		r.failures++
-		r.skip.Failed(&g.skip, ns)
-		return 0, 0, false
+		g.store.Failed(ticket, ns)
+		return 0, 0, lostCall
 	}
-	r.skip.Answered(&g.skip)
+	g.store.Answered(ticket)
 	if granted, wait = r.book.Lease(r.buckets, ns, r.rule.Batch); granted > 0 {
 		r.store.granting++
 		r.granted += granted
 	}
-	return granted, wait, true
+	return granted, wait, answeredCall
 }
 
 // alone decides without the store.
 func (r *shardedRun) alone(g *shardedGate, ns int64) bool {
-	if !r.p.Closed && g.local.Take(&r.fallback, ns, 1).OK {
+	if g.alone.Decide(ns, 1).OK {
 		r.local++
 		return true
 	}
@@ -165,61 +168,57 @@ func (p *sharded) Run(ctx context.Context, o *Outcome) error {
 	if err != nil {
 		return err
 	}
-	n, _ := countEvenly(p.Requests, p.Duration)
 	var (
-		arrivals = newEvenly(p.Requests)
-		second   = newBusiest(Second)
-		minute   = newBusiest(60 * Second)
+		requests = evenly(0, p.Duration, p.Requests)
+		passed   = newWindows(Second, 60*Second)
 		over     = newExcess(p.Rate.Rate)
-		rec      = newRecording(o.Collector)
+		rec      = o.recorder()
 		now      Micros
 		admitted int64
 		done     int64
 	)
-	for g := int64(0); done < n; done++ {
-		if done&(1<<16-1) == 0 {
-			if err = ctx.Err(); err != nil {
-				break
-			}
-			if o.Progress != nil {
-				o.Progress(float64(done) / float64(n))
-			}
+	for g := int64(0); requests.at != never; done++ {
+		if err = o.goOn(ctx, done, requests.at, p.Duration); err != nil {
+			break
 		}
-		now = arrivals.next()
-		ok := r.request(&r.gates[g], now)
-		rec.decided(now, 0, g, ok)
+		now = requests.at
+		requests.pop()
+		gate := &r.gates[g]
+		ok := r.request(gate, now)
+		if rec != nil {
+			a := decidedAt(now, g, ok, gate.held.Wait(int64(now)*1000))
+			rec.record(&a)
+		}
 		if ok {
 			admitted++
-			second.add(now)
-			minute.add(now)
+			passed.add(now)
 			over.admit(now)
 		}
 		if g++; g == p.Gateways {
 			g = 0
 		}
 	}
-	rec.close(now)
 	run := p.Duration
-	if done < n {
+	if err != nil {
 		run = now
 	}
 	o.Set("requests", float64(done))
 	o.Set("batch", float64(r.rule.Batch))
 	o.Set("admitted", float64(admitted))
 	o.Set("refused", float64(done-admitted))
-	o.Set("most_in_1s", float64(second.most))
-	o.Set("most_in_60s", float64(minute.most))
+	o.Set("max_in_1s", float64(passed.spans[0].best))
+	o.Set("max_in_60s", float64(passed.spans[1].best))
 	o.Set("worst_excess", over.tokens(max(0, over.worst-p.Burst*over.token)))
 	o.Set("bound", float64(p.Burst)+p.Rate.Float()*run.Seconds())
 	r.report(o, done, admitted, now, run)
-	o.Series = append(o.Series, perSecond("store_calls", r.calls))
+	o.Series = append(o.Series, Series{Name: "store_calls", Step: 1, Values: floats(r.calls)})
 	return err
 }
 
 // report sets the figures about the store.
 func (r *shardedRun) report(o *Outcome, requests, admitted int64, now, run Micros) {
 	p := r.p
-	r.store.report(o, requests, r.failures, most(r.calls), run)
+	r.store.report(o, requests, r.failures, largest(r.calls), run)
 	var busiest, held int64
 	for i := range r.gates {
 		busiest = max(busiest, r.gates[i].calls)
@@ -243,26 +242,12 @@ func (r *shardedRun) report(o *Outcome, requests, admitted int64, now, run Micro
 	o.Set("closed_form_calls_per_s_without_cache", p.Requests.Float())
 	capacity := new(big.Rat).SetInt64(p.ShardCapacity)
 	o.Set("gateways_needed", needed(ratPerSecond(p.Requests), big.NewRat(p.GatewayCapacity*p.GatewayPercent, 100)))
-	if run > 0 {
-		o.Set("shards_needed", needed(big.NewRat(r.store.calls*int64(Second), int64(run)), capacity))
-	}
+	perSecond := new(big.Rat).Mul(big.NewRat(r.store.calls, int64(max(run, 1))), big.NewRat(int64(Second), 1))
+	o.Set("shards_needed", needed(perSecond, capacity))
 	o.Set("shards_needed_without_cache", needed(ratPerSecond(p.Requests), capacity))
 }
 
-// perSecond is a series of counts by aligned second.
-func perSecond(name string, counts []int64) Series {
-	s := Series{Name: name, Step: 1, Values: make([]float64, len(counts))}
-	for i, n := range counts {
-		s.Values[i] = float64(n)
-	}
-	return s
-}
-
-// most is the largest of counts.
-func most(counts []int64) float64 {
-	top := int64(0)
-	for _, n := range counts {
-		top = max(top, n)
-	}
-	return float64(top)
+// largest is the largest of counts, 0 when there are none.
+func largest(counts []int64) float64 {
+	return float64(maxOf(append(counts[:len(counts):len(counts)], 0)))
 }
