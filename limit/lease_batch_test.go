@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 )
@@ -102,6 +103,80 @@ func TestBatchBookStory(t *testing.T) {
 	lease(10*sec, 20, 10, 0) // 50 at 10 s, less 40
 	b[0] = Bucket{}
 	lease(10*sec, 20, 0, millis(334))
+}
+
+// Whatever gateways do, the fleet never spends more than the bucket gave, and
+// the bucket gives no more than burst + rate*t.
+func TestBatchLeasesKeepTheBound(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		burst, rate, gateways := 1+r.Int64N(200), 1+r.Int64N(500), 1+r.Int64N(8)
+		k, err := NewBatchBook(Spec{Rate: Rate{rate, time.Second}, Burst: burst}.Bucket())
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := BatchLease{Batch: 1 + r.Int64N(20), Life: time.Duration(1+r.Int64N(100)) * time.Millisecond}
+		b := make([]Bucket, 1)
+		held := make([]BatchHeld, gateways)
+		var now, admitted, granted int64
+		for range 2000 {
+			now += r.Int64N(3 * ms)
+			h := &held[r.IntN(len(held))]
+			switch step := l.Request(h, now); {
+			case step == LeaseAskFirst:
+				if n, wait := k.Lease(b, now, l.Batch); n > 0 {
+					l.Fetched(h, now, n)
+					granted += n
+					admitted++
+				} else if wait <= 0 {
+					t.Fatalf("seed %d: nothing granted and no wait", seed)
+				} else {
+					l.Denied(h, now+int64(wait))
+				}
+			case step.Asks():
+				n, _ := k.Lease(b, now, l.Batch)
+				l.Granted(h, now, n)
+				granted += n
+				admitted++
+			case step.Admits():
+				admitted++
+			}
+			if got := h.Tokens(now); got >= l.Batch+max(1, l.Batch/2) {
+				t.Fatalf("seed %d: a gateway holds %d of batches of %d", seed, got, l.Batch)
+			}
+			if admitted > granted || granted*sec > burst*sec+rate*now {
+				t.Fatalf("seed %d: %d admitted and %d granted by %v", seed, admitted, granted, time.Duration(now))
+			}
+		}
+	}
+}
+
+// A gateway that comes back when its denial is over finds a token, if nobody
+// else took it.
+func TestBatchWaitIsNeverTooShort(t *testing.T) {
+	for seed := range uint64(200) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		k, err := NewBatchBook(
+			Spec{Rate: Rate{1 + r.Int64N(50), time.Second}, Burst: 1 + r.Int64N(5)}.Bucket(),
+			Spec{Rate: Rate{1 + r.Int64N(50), 7 * time.Second}, Burst: 1 + r.Int64N(5)}.Bucket(),
+		)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := make([]Bucket, 2)
+		now := int64(0)
+		for range 200 {
+			now += r.Int64N(sec)
+			n, wait := k.Lease(b, now, 1+r.Int64N(4))
+			if n > 0 {
+				continue
+			}
+			c := []Bucket{b[0], b[1]}
+			if n, _ := k.Lease(c, now+int64(wait), 1); n != 1 {
+				t.Fatalf("seed %d: after %v there is still no token", seed, wait)
+			}
+		}
+	}
 }
 
 func millis(n int64) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -5,7 +5,8 @@ import "github.com/weir-cli/weir/limit"
 // excess follows admissions of one key and keeps the largest of
 // (admissions - rate*t) over all intervals, exactly: the sum over the best
 // interval that ends now falls with time and starts afresh when it is below
-// zero. Amounts are in units of 1/token of a request.
+// zero. Amounts are in units of 1/token of a request, and end at 2^61 of
+// them.
 type excess struct {
 	units int64 // a ns
 	token int64
@@ -26,7 +27,7 @@ func (e *excess) admit(t Micros) {
 	} else {
 		e.now -= gap * e.units
 	}
-	e.now += e.token
+	e.now = min(e.now, 1<<61) + e.token
 	e.worst = max(e.worst, e.now)
 	e.last = t
 }

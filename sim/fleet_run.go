@@ -122,7 +122,7 @@ func (p *fleet) report(o *Outcome, shards []fleetShard, rules []fleetRule, run M
 	for i := range shards {
 		o.Series = append(o.Series, Series{Name: fmt.Sprintf("shard_%d_store_calls", i), Step: 1, Values: floats(shards[i].calls)})
 	}
-	o.Notes = append(o.Notes, "Requests are counted, not recorded one by one: there are no events and no per-key rows.")
+	o.Notes = append(o.Notes, "Requests are counted, not recorded one by one: there are no events and no per-key rows")
 }
 
 // reportKeys tells which keys were held under or over. Ties go to the lower

@@ -51,7 +51,6 @@ func hotKeyLeases() Kind {
 			{"admitted", "requests", "Requests admitted."},
 			{"refused", "requests", "Requests refused."},
 			{"max_in_1s", "requests", "Most admitted in any second."},
-			{"max_in_60s", "requests", "Most admitted in any 60 seconds."},
 			{"tokens_held_at_end", "tokens", "Unspent tokens at the gateways, those on their way included."},
 			{"tokens_given_back", "tokens", "Unspent tokens of expired leases that went back to the store."},
 			{"tokens_expired", "tokens", "Unspent tokens of expired leases that were dropped."},

@@ -48,7 +48,7 @@ func (p *hotKey) Run(ctx context.Context, o *Outcome) error {
 	}
 	var (
 		requests  = evenly(0, p.Duration, p.Requests)
-		passed    = newWindows(Second, 60*Second)
+		passed    = newWindows(Second)
 		late      = newExcess(p.Rate.Rate)
 		all       = newExcess(p.Rate.Rate)
 		room      = p.Burst * all.token // burst + rate*t - admissions so far
@@ -108,7 +108,6 @@ func (p *hotKey) Run(ctx context.Context, o *Outcome) error {
 	o.Set("admitted", float64(admitted))
 	o.Set("refused", float64(done-admitted))
 	o.Set("max_in_1s", float64(passed.spans[0].best))
-	o.Set("max_in_60s", float64(passed.spans[1].best))
 	o.Set("tokens_held_at_end", float64(held))
 	o.Set("tokens_given_back", float64(r.back))
 	o.Set("tokens_expired", float64(r.dropped))
