@@ -29,9 +29,9 @@ type fleet struct {
 // fleetTier is the limit of the next Keys keys by rank; the last tier takes
 // all that are left.
 type fleetTier struct {
-	Keys  int64 `yaml:"keys"`
-	Rate  Rate  `yaml:"rate"`
-	Burst int64 `yaml:"burst"`
+	Keys  int64 `yaml:"keys" about:"how many keys, by rank; the last tier takes the rest"`
+	Rate  Rate  `yaml:"rate" about:"of each one's bucket"`
+	Burst int64 `yaml:"burst" about:"of each one's bucket"`
 }
 
 // The most that a fleet may have: an alias table has 8 bytes a key, and counts
@@ -135,14 +135,6 @@ func (p *fleet) Validate() error {
 		}
 	}
 	return nil
-}
-
-// Unused lists parameters that mean nothing beside the others.
-func (p *fleet) Unused() map[string]string {
-	if p.Leases {
-		return nil
-	}
-	return map[string]string{"batch_time": "means nothing with leases=false"}
 }
 
 // fleetRule is a tier made ready, shared by all shards.

@@ -33,14 +33,14 @@ type sharded struct {
 
 // bucketParam is a further limit that each request is under.
 type bucketParam struct {
-	Rate  Rate  `yaml:"rate"`
-	Burst int64 `yaml:"burst"`
+	Rate  Rate  `yaml:"rate" about:"of a further bucket"`
+	Burst int64 `yaml:"burst" about:"of that bucket"`
 }
 
 // outageParam is when the store answers nothing. For 0 is never.
 type outageParam struct {
-	From Micros `yaml:"from"`
-	For  Micros `yaml:"for"`
+	From Micros `yaml:"from" about:"when the store stops to answer"`
+	For  Micros `yaml:"for" about:"for how long; 0s is never"`
 }
 
 func shardedLeases() Kind {
@@ -133,22 +133,6 @@ func (p *sharded) Validate() error {
 	}
 	_, err := p.fallback()
 	return paramOf(err, "")
-}
-
-// Unused lists parameters that mean nothing beside the others.
-func (p *sharded) Unused() map[string]string {
-	m := map[string]string{}
-	if p.Outage.For == 0 {
-		for _, name := range []string{"outage.from", "skip_after", "skip_for", "fallback_share", "closed"} {
-			m[name] = "means something with outage.for above 0"
-		}
-	} else if p.Closed {
-		m["fallback_share"] = "means nothing with closed=true"
-	}
-	if !p.Leases {
-		m["batch_time"] = "means nothing with leases=false"
-	}
-	return m
 }
 
 // Document names what the events speak of.
