@@ -8,6 +8,14 @@ func kinds() []Kind {
 		shardedLeases(),
 		fleetKind(),
 		onekeyKind(),
+		windowEdgeKind(),
+		raceKind(),
+		honourKind(),
+		rolloutKind(),
+		outageKind(),
+		loginsKind(),
+		exportsKind(),
+		firewallKind(),
 	}
 }
 

@@ -54,8 +54,12 @@ func (s *Scenario) unused() map[string]string {
 	return nil
 }
 
-// Seed is the parameter "seed", and whether the scenario has one.
+// Seed is the parameter "seed", and whether the scenario has one and draws
+// anything from it.
 func (s *Scenario) Seed() (int64, bool) {
+	if s.unused()["seed"] != "" {
+		return 0, false
+	}
 	v := reflect.ValueOf(s.Params).Elem()
 	if f := findField(fieldsOf(v.Type()), "seed"); f != nil && v.FieldByIndex(f.index).CanInt() {
 		return v.FieldByIndex(f.index).Int(), true

@@ -61,19 +61,14 @@ a --check that fails makes the exit code 1.`,
 
 // openScenario reads a scenario with what the command line changes.
 func openScenario(name string, sets []string, seed *seed) (*sim.Scenario, error) {
-	if seed != nil && seed.flag.Changed {
-		plain, err := sim.Open(name)
-		if err != nil {
-			return nil, scenarioError(err)
-		}
-		// A scenario without random draws is the same for every seed.
-		for _, p := range plain.Parameters() {
-			if p.Path == "seed" {
-				sets = append(sets[:len(sets):len(sets)], fmt.Sprintf("seed=%d", seed.value))
-			}
-		}
-	}
 	s, err := sim.Open(name, sets...)
+	if err != nil || seed == nil || !seed.flag.Changed {
+		return s, scenarioError(err)
+	}
+	if _, ok := s.Seed(); !ok {
+		return s, nil // without random draws it is the same for every seed
+	}
+	s, err = sim.Open(name, append(sets[:len(sets):len(sets)], fmt.Sprintf("seed=%d", seed.value))...)
 	return s, scenarioError(err)
 }
 
