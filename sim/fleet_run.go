@@ -38,12 +38,12 @@ func (p *fleet) Run(ctx context.Context, o *Outcome) error {
 		}
 		now := int(min(n-done, epochRequests))
 		used := (now + chunkRequests - 1) / chunkRequests
-		atOnce(used, func(i int) {
+		onAllCores(used, func(i int) {
 			first := i * chunkRequests
 			chunks[i].draw(keys, p.Seed, uint64(done)/chunkRequests+uint64(i), uint32(first), min(chunkRequests, now-first), home)
 		})
 		gateway := done % p.Gateways
-		atOnce(len(shards), func(s int) {
+		onAllCores(len(shards), func(s int) {
 			for i := range chunks[:used] {
 				c := &chunks[i]
 				for _, call := range c.calls[c.from[s]:c.from[s+1]] {

@@ -58,8 +58,8 @@ func (c *fleetChunk) draw(keys alias, seed int64, number uint64, first uint32, n
 	c.from[0] = 0
 }
 
-// atOnce calls f for 0 to n-1 on as many cores as there are.
-func atOnce(n int, f func(i int)) {
+// onAllCores calls f for 0 to n-1 on as many cores as there are.
+func onAllCores(n int, f func(i int)) {
 	workers := min(runtime.GOMAXPROCS(0), n)
 	if workers == 1 {
 		for i := range n {
