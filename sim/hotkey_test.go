@@ -161,3 +161,17 @@ func TestLeaseParametersThatMakeNoSense(t *testing.T) {
 		}
 	}
 }
+
+func BenchmarkHotKey(b *testing.B) {
+	s, err := Open("leases/hot-key", "duration=5s")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		var o Outcome
+		if err := s.Run(context.Background(), &o); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(5e5*float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+}
