@@ -4,6 +4,9 @@ package sim
 // after it beside this one, its scenarios under scenarios/.
 func kinds() []Kind {
 	return []Kind{
+		hotKeyLeases(),
+		shardedLeases(),
+		fleetKind(),
 		onekeyKind(),
 		windowEdgeKind(),
 		raceKind(),
