@@ -18,6 +18,12 @@ func kinds() []Kind {
 		firewallKind(),
 		regionsKind(),
 		regionSearchKind(),
+		backendKind(),
+		herdKind(),
+		peaksKind(),
+		layersKind(),
+		attackKind(),
+		billingKind(),
 	}
 }
 
