@@ -340,6 +340,9 @@ func (r *outageRun) record(c *check, decided, done Micros) {
 	r.rec.record(&attempt{sent: c.sent, decided: decided, done: done, client: uint32(c.kind), gateway: c.gateway, group: uint16(c.kind), d: c.d})
 }
 
+// maxShown is how many gateways have figures of their own.
+const maxShown = 1000
+
 func (r *outageRun) report(o *Outcome) {
 	p := r.p
 	o.Set("policy_admitted", float64(r.policyAdmitted))
@@ -353,6 +356,11 @@ func (r *outageRun) report(o *Outcome) {
 	for g := range r.breakers {
 		if r.opened[g] != never {
 			opened++
+		}
+		if g >= maxShown {
+			continue
+		}
+		if r.opened[g] != never {
 			o.Set(fmt.Sprintf("breaker_%d_opened_after_s", g+1), (r.opened[g] - p.From).Seconds())
 		}
 		if r.closed[g] != never {

@@ -18,6 +18,8 @@ type Outcome struct {
 	// Progress, when set, is told now and then how much of the work is done,
 	// from 0 to 1.
 	Progress func(float64)
+
+	at map[string]int // of each name in Figures
 }
 
 // Figure is one named number. Exact counts are whole.
@@ -35,11 +37,13 @@ type Series struct {
 
 // Set records a figure; the last value of a name stands.
 func (o *Outcome) Set(name string, v float64) {
-	for i := range o.Figures {
-		if o.Figures[i].Name == name {
-			o.Figures[i].Value = v
-			return
-		}
+	if i, ok := o.at[name]; ok {
+		o.Figures[i].Value = v
+		return
 	}
+	if o.at == nil {
+		o.at = map[string]int{}
+	}
+	o.at[name] = len(o.Figures)
 	o.Figures = append(o.Figures, Figure{name, v})
 }
