@@ -32,13 +32,14 @@ func (l *loop) dropWaiting() {
 }
 
 // drain lets what was due before the end leave, and waits for the answers of
-// what is in flight, for at most the grace.
+// what is in flight, for at most the grace
+// after the last of them could leave.
 func (l *loop) drain() {
 	e, s, shard := l.e, l.e.cfg.Senders[l.id], l.e.cfg.Shards[l.id]
 	l.now = e.cfg.Clock()
-	until := l.now + int64(e.cfg.Grace)
 	late := l.now + int64(e.cfg.DropAfter)
-	l.end = 0 // nothing new is due from here on
+	until := late + int64(e.cfg.Grace) // what leaves late is waited for as long
+	l.end = 0                          // nothing new is due from here on
 	for l.flying+l.waiting > 0 && !e.cut.Load() && l.now < until {
 		if l.waiting > 0 && (e.stopped.Load() || l.now >= late) {
 			l.dropWaiting()
