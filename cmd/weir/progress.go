@@ -58,6 +58,14 @@ func (p *progress) show(s *report.Snapshot, now int64) {
 	p.bar.SetCurrent(now)
 }
 
+// interrupted puts the cursor back to the left edge, from where the bar is
+// redrawn: the ^C that the terminal itself shows has moved it.
+func (p *progress) interrupted() {
+	if p != nil {
+		fmt.Fprint(p.app.stderr, "\r")
+	}
+}
+
 func (p *progress) end() {
 	if p == nil {
 		return
