@@ -38,3 +38,16 @@ func TestAHeldUpLoopLosesNoArrival(t *testing.T) {
 		})
 	}
 }
+
+// A client told to wait longer than the cap stops. Were it to make its next
+// call instead, a server that says "a year" would turn the patient into a
+// storm.
+func TestAWaitAboveTheCapStopsAClosedLoopClient(t *testing.T) {
+	// A burst of one and an hour's wait after it.
+	w := &world{latency: int64(time.Millisecond), limiter: limiterOf(t, "1/h,burst=1")}
+	r := runIn(t, w, closedLoop(7, "retry-after", 10*time.Second, 0), func(c *Config) { c.Limits.MaxWait = time.Minute })
+	// One is admitted and calls again; each of the seven is refused once.
+	if r.Totals.Offered != 8 || r.Totals.Refused != 7 || r.RetryAfter.Capped != 7 {
+		t.Errorf("%+v, capped %d", r.Totals, r.RetryAfter.Capped)
+	}
+}

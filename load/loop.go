@@ -283,6 +283,9 @@ func (l *loop) finish(a *Attempt) {
 	case d.Retry:
 		c.due = now + wait
 		l.again(i, now)
+	case c.closed && d.Capped:
+		// Its wait outlasts the cap, and with it the client's part in the run:
+		// another call at once would turn a patient client into a storm.
 	case c.closed:
 		l.nextCall(i, now, failed)
 	default:

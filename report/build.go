@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -188,30 +189,49 @@ func (c *Collector) keyRows(m Meta, end int64, notes *[]string) []KeyRow {
 		limit = defaultRows
 	}
 	type ranked struct {
-		id uint32
-		k  *keyStat
+		id   uint32
+		k    *keyStat
+		name string
+	}
+	// Equals go by name: numbers differ between a run and its saved events.
+	before := func(a, b *ranked) bool {
+		if c.ranks(a.k, b.k) {
+			return true
+		}
+		if c.ranks(b.k, a.k) {
+			return false
+		}
+		for _, r := range []*ranked{a, b} {
+			if r.name == "" {
+				r.name = c.setup.Names.key(r.id)
+			}
+		}
+		return byName(a.name, b.name) < 0
 	}
 	// The worst so far, in order; a million keys are not worth sorting.
 	top := make([]ranked, 0, min(limit, c.nKeys)+1)
 	var other KeyRow
+	var worst *keyStat // of the others
 	leave := func(k *keyStat) {
 		other.add(k)
-		if x := c.excess(k); other.Keys == 1 || x > other.WorstExcess {
+		if x := c.excess(k); worst == nil || x > c.excess(worst) || x == c.excess(worst) && k.bound.from < worst.bound.from {
+			worst = k
 			other.WorstExcess = round(x, 3)
 			other.WorstInterval = Interval{seconds(k.bound.from), seconds(k.bound.to)}
 		}
 	}
 	c.eachKey(func(i uint32, k *keyStat) {
+		x := ranked{id: i, k: k}
 		if len(top) == limit {
-			if !c.ranks(k, top[limit-1].k) {
+			if !before(&x, &top[limit-1]) {
 				leave(k)
 				return
 			}
 			leave(top[limit-1].k)
 			top = top[:limit-1]
 		}
-		at := sort.Search(len(top), func(j int) bool { return c.ranks(k, top[j].k) })
-		top = slices.Insert(top, at, ranked{i, k})
+		at := sort.Search(len(top), func(j int) bool { return before(&x, &top[j]) })
+		top = slices.Insert(top, at, x)
 	})
 	rows := make([]KeyRow, 0, len(top)+1)
 	for _, a := range top {
@@ -282,8 +302,12 @@ func rows(t []rowCount, name func(uint16) string) []Row {
 			out = append(out, Row{name(uint16(i)), int64(r.offered), int64(r.admitted), int64(r.refused), int64(r.failed)})
 		}
 	}
+	slices.SortStableFunc(out, func(a, b Row) int { return byName(a.Name, b.Name) })
 	return out
 }
+
+// byName orders names so that g2 comes before g10.
+func byName(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) }
 
 // statuses leaves out 0, which stands for no status at all.
 func statuses(n *[1024]uint64) map[string]int64 {

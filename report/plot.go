@@ -18,7 +18,7 @@ var (
 const plotRows = 3
 
 func (t *text) plot(r *Result) {
-	if len(r.PerSecond) < 2 {
+	if len(r.PerSecond) < 2 || r.Totals.Admitted+r.Totals.Refused == 0 {
 		return
 	}
 	admitted := make([]int64, len(r.PerSecond))

@@ -138,7 +138,7 @@ func (f *trafficFlags) register(fs *pflag.FlagSet) {
 	fs.DurationVar(&f.think, "think", 0, "pause of a closed-loop client between calls (default: the profile's)")
 	fs.StringVarP(&f.behaviour, "behaviour", "b", "", "`WHAT` clients do after a refusal, such as storm or retry-after,spread (weir behaviours)")
 	fs.IntVar(&f.maxAttempts, "max-attempts", 0, "most attempts of one call (default: the behaviour's)")
-	fs.DurationVar(&f.maxWait, "max-wait", 5*time.Minute, "a client that should wait longer stops instead")
+	fs.DurationVar(&f.maxWait, "max-wait", 5*time.Minute, "a client that should wait longer stops instead; 0 is no cap")
 	fs.StringVarP(&f.requests, "requests", "n", "10M", "end the run after this `MANY` attempts")
 }
 

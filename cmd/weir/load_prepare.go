@@ -55,7 +55,7 @@ func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, err
 		return nil, usagef("--threads 1", "--threads %d is not between 1 and 256", o.sender.threads)
 	}
 	if o.traffic.maxWait < 0 || o.sender.timeout <= 0 || o.sender.dropAfter <= 0 {
-		return nil, usagef("weir load --help", "--max-wait, --timeout and --drop-after are durations above 0")
+		return nil, usagef("weir load --help", "--timeout and --drop-after are durations above 0, and --max-wait is not below it")
 	}
 	r.limits = load.Limits{MaxWait: o.traffic.maxWait}
 	if r.spread, err = load.ParseSpread(o.sender.spread); err != nil {

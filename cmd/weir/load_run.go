@@ -163,6 +163,7 @@ func (r *loadRun) watch(ctx context.Context, engine *load.Engine, c *report.Coll
 		case <-drain:
 			engine.Stop()
 			stopped = clock()
+			r.progress.interrupted()
 			drain = nil
 		case <-cut:
 			engine.Cut()

@@ -67,6 +67,14 @@ func (p *progress) beginShare(name string) { p.begin(name, wholeShare) }
 // share takes how much is done, from 0 to 1.
 func (p *progress) share(done float64) { p.bar.SetCurrent(int64(done * wholeShare)) }
 
+// interrupted puts the cursor back to the left edge, from where the bar is
+// redrawn: the ^C that the terminal itself shows has moved it.
+func (p *progress) interrupted() {
+	if p != nil {
+		fmt.Fprint(p.app.stderr, "\r")
+	}
+}
+
 func (p *progress) end() {
 	if p == nil {
 		return
