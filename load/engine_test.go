@@ -25,6 +25,7 @@ type world struct {
 	scratch dialect.Answer
 	sent    []report.Event
 	onPoll  func(now int64)
+	snooze  int64 // how much longer than asked it sleeps
 }
 
 type pending struct {
@@ -59,7 +60,7 @@ func (w *world) Poll(until int64, _ bool, done func(*Attempt)) {
 		w.onPoll(w.now)
 	}
 	if len(w.answers) == 0 || w.answers[0].at > until {
-		w.now = max(w.now, until)
+		w.now = max(w.now, until+w.snooze)
 		return
 	}
 	w.now = max(w.now, w.answers[0].at)
@@ -173,6 +174,16 @@ func TestOpenLoopLeavesWhenDue(t *testing.T) {
 		if ev.Sent != ev.Due {
 			t.Fatalf("attempt %d was due at %d and left at %d", i, ev.Due, ev.Sent)
 		}
+	}
+}
+
+// A machine that oversleeps makes arrivals late; it loses none, not even those
+// due just before the end.
+func TestOversleepingLosesNothing(t *testing.T) {
+	w := &world{latency: int64(time.Millisecond), limiter: limiterOf(t, "1M/s"), snooze: int64(35 * time.Millisecond)}
+	r := runIn(t, w, openLoop(100, 2*time.Second), nil)
+	if r.Totals.Offered != 200 || r.Totals.Dropped != 0 {
+		t.Errorf("%+v, want 200 offered", r.Totals)
 	}
 }
 

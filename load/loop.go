@@ -110,6 +110,11 @@ func (l *loop) run() {
 		at := l.wake()
 		e.cfg.Senders[l.id].Poll(at, l.dense && at-l.now <= tick, l.done)
 	}
+	if !e.stopped.Load() {
+		// What fell due while the loop slept across the end is still the run's.
+		l.now = l.end - 1
+		l.dispatch()
+	}
 	l.drain()
 }
 
