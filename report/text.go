@@ -42,6 +42,7 @@ func WriteText(w io.Writer, r *Result, o TextOptions) error {
 	}
 	t.figures(r)
 	t.keys(r)
+	t.prediction(r)
 	t.findings(r)
 	if o.Plot {
 		t.plot(r)

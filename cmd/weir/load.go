@@ -22,6 +22,8 @@ type loadOptions struct {
 	owned   []string
 	events  string
 	dryRun  bool
+	predict bool
+	answer  time.Duration
 }
 
 // trafficFlags say who calls, when, and what they do next.
@@ -118,6 +120,8 @@ requests a second: your word that you may load them.`,
 	fs.StringArrayVar(&opts.owned, "owned", nil, "state that you may load this `HOST` (repeatable)")
 	fs.StringVar(&opts.events, "events", "", "write one NDJSON record per attempt to this `FILE`")
 	fs.BoolVar(&opts.dryRun, "dry-run", false, "print the plan and send nothing")
+	fs.BoolVar(&opts.predict, "predict", false, "simulate the same plan against a limiter that keeps --limit, and show it beside what was measured")
+	fs.DurationVar(&opts.answer, "answer-time", 0, "how long answers take in --predict (default: the measured mean)")
 	opts.checks = newChecks(fs)
 	opts.seed = newSeed(fs)
 	opts.console = newConsole(fs)
@@ -201,6 +205,11 @@ func runLoad(cmd *cobra.Command, o *loadOptions, urls []string) error {
 	result, err := r.do(ctx)
 	if err != nil && result == nil {
 		return err
+	}
+	if o.predict && err == nil {
+		if perr := o.predictFor(ctx, r, result); perr != nil {
+			err = perr
+		}
 	}
 	return o.conclude(result, err)
 }

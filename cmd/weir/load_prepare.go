@@ -39,15 +39,21 @@ func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, err
 	if err != nil {
 		return nil, err
 	}
-	promise, err := parsePromise(o.limit)
+	spec, promise, err := parsePromise(o.limit)
 	if err != nil {
 		return nil, err
+	}
+	switch {
+	case o.predict && promise == nil:
+		return nil, usagef("--predict --limit 10/s,burst=20", "--predict needs the --limit to simulate")
+	case o.answer < 0, o.answer > 0 && !o.predict:
+		return nil, usagef("--predict --answer-time 100ms", "--answer-time is a time above 0 and goes with --predict")
 	}
 	profile, err := o.traffic.open()
 	if err != nil {
 		return nil, err
 	}
-	r := &loadRun{app: o.app, name: profile.Name, profile: profile, promise: promise, seed: o.seed.resolve(o.app), threads: o.sender.threads, dropAfter: o.sender.dropAfter}
+	r := &loadRun{app: o.app, name: profile.Name, profile: profile, promise: promise, spec: spec, seed: o.seed.resolve(o.app), threads: o.sender.threads, dropAfter: o.sender.dropAfter}
 	if r.attempts, err = limit.ParseCount(o.traffic.requests); err != nil {
 		return nil, usagef("--requests 1M", "--requests: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/weir-cli/weir/limit"
 	"github.com/weir-cli/weir/limit/dialect"
 	"github.com/weir-cli/weir/load"
 	"github.com/weir-cli/weir/load/httpdo"
@@ -30,6 +31,7 @@ type loadRun struct {
 	profile   *profiles.Profile
 	plan      *load.Plan
 	promise   *report.Promise
+	spec      limit.Spec // what promise was made from
 	http      httpdo.Config
 	seed      int64
 	threads   int

@@ -26,12 +26,12 @@ func parseLimit(text string) (limit.Spec, *report.Promise, error) {
 }
 
 // parsePromise reads --limit of a verb that judges by it.
-func parsePromise(text string) (*report.Promise, error) {
-	_, p, err := parseLimit(text)
+func parsePromise(text string) (limit.Spec, *report.Promise, error) {
+	spec, p, err := parseLimit(text)
 	if err == nil && p != nil && p.Concurrent > 0 {
-		return nil, usagef("--limit 10/s,burst=20", "--limit %s cannot be judged: no count of admitted calls over time proves or breaks a limit on concurrent ones", text)
+		return spec, nil, usagef("--limit 10/s,burst=20", "--limit %s cannot be judged: no count of admitted calls over time proves or breaks a limit on concurrent ones", text)
 	}
-	return p, err
+	return spec, p, err
 }
 
 // promiseOf is what a limit promises its callers. Counts per window are taken

@@ -52,7 +52,7 @@ and the report says so.`,
 
 // reportOn judges a saved run.
 func reportOn(path, limitText string, exprs []string) (*report.Result, error) {
-	promise, err := parsePromise(limitText)
+	_, promise, err := parsePromise(limitText)
 	if err != nil {
 		return nil, err
 	}
