@@ -1,5 +1,5 @@
 // Package peertest finds the programs that some tests measure weir against,
-// such as a shell.
+// such as nginx or a shell.
 package peertest
 
 import (
