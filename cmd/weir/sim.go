@@ -102,6 +102,9 @@ func runSim(cmd *cobra.Command, o *simOptions, name string) error {
 	if err := o.out.check(); err != nil {
 		return err
 	}
+	if err := checkApart(o.events, o.out); err != nil {
+		return err
+	}
 	opt := sim.Options{}
 	if _, ok := s.Params.(sim.Documented); !ok && o.events != "" {
 		return usagef("weir sim "+name+" --json", "--events: %s decides no single requests, so it has no events", s.Name)
