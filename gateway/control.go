@@ -89,9 +89,9 @@ func fromHere(r *http.Request) bool {
 	return a == "unix" || ip != nil && ip.IsLoopback()
 }
 
-// hashed shows a key without telling it: the first 64 bits of its SHA-256,
-// enough to tell the keys of one run apart.
+// hashed shows a key without telling it, in the form in which a load run shows
+// keys from a file, so that the two can be held against each other.
 func hashed(key string) string {
 	sum := sha256.Sum256([]byte(key))
-	return "sha256:" + hex.EncodeToString(sum[:8])
+	return "key#" + hex.EncodeToString(sum[:4])
 }

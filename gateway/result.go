@@ -28,9 +28,8 @@ func (f *Fleet) mergeUntilStopped() {
 }
 
 // Result judges what the fleet decided since its start or its last reset by
-// the config's promise. It ends the recording, so it is
-// asked for once, after [Fleet.Stop]. m's source, duration and notes are
-// filled in.
+// the config's promise. It ends the recording, so it is asked for once, after
+// [Fleet.Stop]. m's source, duration and notes are filled in.
 //
 // Its latencies are the time that a decision took, since that is all that a
 // server knows of them.

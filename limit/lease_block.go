@@ -27,9 +27,6 @@ type BlockHeld struct {
 // Tokens is how many are held, alive or not.
 func (h *BlockHeld) Tokens() int64 { return h.tokens }
 
-// Asked reports whether a lease is in flight.
-func (h *BlockHeld) Asked() bool { return h.asked }
-
 // Wait is how long a denial is still in force at now; 0 when none is.
 func (h *BlockHeld) Wait(now int64) time.Duration {
 	return time.Duration(max(0, h.denied-instant(now)))

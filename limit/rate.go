@@ -70,7 +70,7 @@ func (r Rate) String() string {
 	case day:
 		unit = "d"
 	default:
-		unit = shortDuration(r.Per)
+		unit = ShortDuration(r.Per)
 	}
 	return strconv.FormatInt(r.Units, 10) + "/" + unit
 }
@@ -100,8 +100,8 @@ func parseUnit(s string) (time.Duration, bool) {
 	return d, err == nil
 }
 
-// shortDuration is d as Go writes it without the zero parts at its end.
-func shortDuration(d time.Duration) string {
+// ShortDuration is d as Go writes it without the zero parts at its end.
+func ShortDuration(d time.Duration) string {
 	s := d.String()
 	if strings.HasSuffix(s, "m0s") {
 		s = s[:len(s)-2]

@@ -144,10 +144,6 @@ func (r *Region) Share() *big.Rat { return r.share }
 // and is not yet granted on or part of the share.
 func (r *Region) Pool() *big.Rat { return r.pool }
 
-// Reclaimed is all that was taken over from silent Regions. It is on top of
-// the limit for as long as they are up after all.
-func (r *Region) Reclaimed() *big.Rat { return r.reclaimed }
-
 // Live reports whether Region i is counted for targets and grants.
 func (r *Region) Live(i int) bool { return r.live[i] }
 

@@ -79,7 +79,7 @@ func (s Spec) field(name string) string {
 	case "limit":
 		return strconv.FormatInt(s.Limit, 10)
 	case "window":
-		return shortDuration(s.Window)
+		return ShortDuration(s.Window)
 	}
 	return "true" // the options
 }
@@ -183,7 +183,7 @@ func (s Spec) checkFields() error {
 			Hint:   "sliding-counter:limit=" + s.field("limit") + ",window=" + s.field("window"),
 		}
 	case s.Window > maxWindow:
-		return s.fail("window", "is longer than "+shortDuration(maxWindow.Truncate(time.Hour)))
+		return s.fail("window", "is longer than "+ShortDuration(maxWindow.Truncate(time.Hour)))
 	}
 	return nil
 }

@@ -14,8 +14,6 @@ type Limits struct {
 	// MaxWait is the longest wait a client sits out; 0 is no cap. A longer wait
 	// is never shortened: the client stops instead of coming back too early.
 	MaxWait time.Duration
-	// MinWait lengthens shorter waits; 0 leaves them alone. MaxWait wins.
-	MinWait time.Duration
 	// MaxAttempts counts the first try too; 0 is no limit.
 	MaxAttempts int
 }
@@ -56,12 +54,6 @@ func (l Limits) bound(d Decision, o Outcome) Decision {
 	d.Wait = min(max(d.Wait, 0), longestWait)
 	if l.MaxWait > 0 && d.Wait > l.MaxWait {
 		return Decision{Capped: true, Source: d.Source}
-	}
-	if d.Wait < l.MinWait {
-		d.Wait = l.MinWait
-		if l.MaxWait > 0 {
-			d.Wait = min(d.Wait, l.MaxWait)
-		}
 	}
 	d.FromHeader = o.Answer != nil && o.Answer.Wait.Has && d.Wait >= o.Answer.Wait.Wait
 	return d

@@ -43,9 +43,6 @@ func TestDecide(t *testing.T) {
 		{"just below it", "fixed:1s", refused(2), Limits{MaxAttempts: 3}, Decision{Retry: true, Wait: second}},
 		{"a wait at the cap is kept", "fixed:1s", refused(1), Limits{MaxWait: second}, Decision{Retry: true, Wait: second}},
 		{"a wait above it stops the client", "fixed:1s", refused(1), Limits{MaxWait: second - 1}, Decision{Capped: true}},
-		{"a floor lengthens a storm", "storm", refused(1), Limits{MinWait: 20 * ms}, Decision{Retry: true, Wait: 20 * ms}},
-		{"and leaves longer waits alone", "fixed:1s", refused(1), Limits{MinWait: 20 * ms}, Decision{Retry: true, Wait: second}},
-		{"the cap wins over a floor above it", "storm", refused(1), Limits{MinWait: 2 * second, MaxWait: second}, Decision{Retry: true, Wait: second}},
 
 		{"obeyed to the letter", "retry-after", withAnswer(refused(1), asked(7*second, "7")), Limits{},
 			Decision{Retry: true, Wait: 7 * second, FromHeader: true, Source: dialect.RetryAfter}},

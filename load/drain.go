@@ -42,8 +42,7 @@ func (l *loop) dropWaiting() {
 }
 
 // drain lets what was due before the end leave, and waits for the answers of
-// what is in flight, for at most the grace
-// after the last of them could leave.
+// what is in flight, for at most the grace after the last of them could leave.
 func (l *loop) drain() {
 	e, s, shard := l.e, l.e.cfg.Senders[l.id], l.e.cfg.Shards[l.id]
 	l.now = e.cfg.Clock()

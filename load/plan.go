@@ -3,7 +3,6 @@ package load
 import (
 	"fmt"
 	"math"
-	"sort"
 	"sync"
 	"time"
 
@@ -216,13 +215,6 @@ func (p *Plan) AppendKey(dst []byte, i uint32) []byte { return p.keys.append(dst
 
 // KeyLabel is the key as it may be shown: a short hash when it is from a file.
 func (p *Plan) KeyLabel(i uint32) string { return p.keys.label(i) }
-
-// PopulationOf is the index of the population that a client belongs to.
-func (p *Plan) PopulationOf(client uint32) int {
-	return sort.Search(len(p.Populations), func(i int) bool {
-		return p.Populations[i].First > client
-	}) - 1
-}
 
 // countable is how many random arrivals are drawn just to count them.
 const countable = 100_000_000

@@ -23,7 +23,3 @@ func ParseSpread(s string) (Spread, error) {
 	}
 	return 0, fmt.Errorf("spread %q is not one of round-robin, random, sticky", s)
 }
-
-func (s Spread) String() string {
-	return [...]string{"round-robin", "random", "sticky"}[s]
-}

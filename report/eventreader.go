@@ -236,7 +236,7 @@ func (r *EventReader) Next(e *Event) error {
 }
 
 func (r *EventReader) event(s *savedEvent, e *Event) error {
-	*e = Event{Due: s.Due, Sent: s.Sent, Done: s.Done, Wait: s.Wait, Client: s.Client, Bytes: s.Bytes, Cost: s.Cost,
+	*e = Event{Due: s.Due, Sent: s.Sent, Done: s.Done, Client: s.Client, Bytes: s.Bytes, Cost: s.Cost,
 		Status: s.Status, Route: s.Route, Attempt: s.Attempt,
 		Key: r.keys.id(s.Key), Target: uint16(r.targets.id(s.Target)), Population: uint16(r.groups.id(s.Population)),
 		Text: r.texts.id(s.HintText), HintSource: uint8(r.sources.id(s.HintSource)), HintUnit: uint8(r.units.id(s.HintUnit))}
@@ -252,11 +252,13 @@ func (r *EventReader) event(s *savedEvent, e *Event) error {
 	}
 	// A time outside a year is not one of a run; arithmetic on it could overflow.
 	const year = int64(365 * 24 * time.Hour)
-	for _, t := range []int64{s.Due, s.Sent, s.Done, s.Wait} {
+	for _, t := range []int64{s.Due, s.Sent, s.Done} {
 		if t > year || t < -year {
 			return fmt.Errorf("time %d is out of range", t)
 		}
 	}
+	// A client may have been told to wait longer; it does not live to see it.
+	e.Wait = max(min(s.Wait, year), -year)
 	set := func(p *int64, bit Has, to *int64) {
 		if p != nil {
 			*to = *p

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"reflect"
 	"strconv"
 	"strings"
@@ -204,11 +205,26 @@ func TestEventWriterKeepsItsFirstError(t *testing.T) {
 	for range 2000 {
 		w.Write(&Event{Verdict: Admitted})
 	}
-	if err, skipped := w.Err(); err == nil || skipped == 0 {
-		t.Errorf("%v, %d skipped", err, skipped)
+	if w.Flush() == nil {
+		t.Error("Flush hides the error")
 	}
 	if w.End(Meta{}) == nil {
 		t.Error("End hides the error")
+	}
+}
+
+// A server may ask for more than a year, and a client without a cap on its waits
+// agrees to it.
+func TestAWaitOfYearsIsReadAgain(t *testing.T) {
+	e := at(1, 2, Refused)
+	e.Has, e.RetryAfter, e.Wait = e.Has|HasRetryAfter, math.MaxInt64/2, math.MaxInt64/2
+	r, err := NewEventReader(bytes.NewReader(save([]Event{e}, tenPerSecond, true)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := Rebuild(r, nil)
+	if err != nil || res.Totals.Refused != 1 || res.RetryAfter.Seen != 1 {
+		t.Errorf("%v, %+v", err, res)
 	}
 }
 

@@ -45,14 +45,13 @@ type footer struct {
 }
 
 // EventWriter writes a saved run with all names resolved. Its Write fits
-// Setup.Tap. The first error stays and stops the writing; Err tells. Not safe
-// for concurrent use.
+// Setup.Tap. The first error stays and stops the writing; Flush and End tell.
+// Not safe for concurrent use.
 type EventWriter struct {
-	w       *bufio.Writer
-	names   Names
-	buf     []byte
-	err     error
-	skipped int64
+	w     *bufio.Writer
+	names Names
+	buf   []byte
+	err   error
 }
 
 // NewEventWriter writes the header. start and promise may be zero and nil.
@@ -79,9 +78,6 @@ func (w *EventWriter) line(b []byte, err error) {
 	}
 }
 
-// Err is the first error of writing, and how many events were left out since.
-func (w *EventWriter) Err() (error, int64) { return w.err, w.skipped }
-
 // Flush hands what is buffered to the file.
 func (w *EventWriter) Flush() error {
 	if w.err == nil {
@@ -104,7 +100,6 @@ func (w *EventWriter) End(m Meta) error {
 // Write adds one event.
 func (w *EventWriter) Write(e *Event) {
 	if w.err != nil {
-		w.skipped++
 		return
 	}
 	b := append(w.buf[:0], `{"due":`...)

@@ -320,9 +320,18 @@ func (t *text) ending(r *Result) {
 		t.wrapped("note: ", "", Clean(n)+".")
 	}
 	if r.Repeat != "" {
-		// Never folded: it is there to be copied.
-		fmt.Fprintf(&t.b, "repeat (seed %d): %s\n", r.Seed, cleanLong(r.Repeat))
+		t.b.WriteString(RepeatLine(r))
 	}
+}
+
+// RepeatLine is the line that says how to do a run again, never folded since it
+// is there to be copied. A scenario that draws nothing has no seed.
+func RepeatLine(r *Result) string {
+	seed := fmt.Sprintf(" (seed %d)", r.Seed)
+	if r.Model != nil && r.Model.Parameters["seed"] == "" {
+		seed = ""
+	}
+	return fmt.Sprintf("repeat%s: %s\n", seed, cleanLong(r.Repeat))
 }
 
 // table is left-aligned in its first column and right-aligned in the others.

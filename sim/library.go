@@ -3,6 +3,7 @@ package sim
 import (
 	"embed"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/weir-cli/weir/profiles"
@@ -51,6 +52,7 @@ func scenarioNames() []string {
 		}
 		return err
 	})
+	slices.Sort(names) // files come with what stands before ".yaml" last
 	return names
 }
 

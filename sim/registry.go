@@ -27,9 +27,6 @@ func kinds() []Kind {
 	}
 }
 
-// Kinds lists all kinds.
-func Kinds() []Kind { return kinds() }
-
 func findKind(name string) (Kind, bool) {
 	for _, k := range kinds() {
 		if k.Name == name {

@@ -38,7 +38,7 @@ func (m Micros) String() string {
 	if m > math.MaxInt64/1000 || m < math.MinInt64/1000 {
 		return strconv.FormatInt(int64(m), 10) + "us"
 	}
-	return shortSpan(time.Duration(m) * time.Microsecond)
+	return limit.ShortDuration(time.Duration(m) * time.Microsecond)
 }
 
 // Seconds is m as a number of seconds.
@@ -92,18 +92,6 @@ func parseSpan(s string) (time.Duration, error) {
 		return 0, &valueError{"has no unit of time, or is too long", s + "s"}
 	}
 	return 0, &valueError{"is not a duration of at most 292 years", "90s, 200ms or 33us"}
-}
-
-// shortSpan is a duration as Go writes it without the zero parts at its end.
-func shortSpan(d time.Duration) string {
-	s := d.String()
-	if strings.HasSuffix(s, "m0s") {
-		s = s[:len(s)-2]
-	}
-	if strings.HasSuffix(s, "h0m") {
-		s = s[:len(s)-2]
-	}
-	return s
 }
 
 var (
@@ -222,7 +210,7 @@ func parseNumber(s string) (float64, error) {
 func showText(v reflect.Value) string {
 	switch x := v.Interface().(type) {
 	case time.Duration:
-		return shortSpan(x)
+		return limit.ShortDuration(x)
 	case fmt.Stringer:
 		return x.String()
 	}

@@ -16,7 +16,7 @@ const (
 	exitOK          = 0
 	exitCheck       = 1   // the run is sound and a check or the promise failed
 	exitUsage       = 2   // command line, environment or configuration
-	exitReach       = 3   // target, Redis or file out of reach
+	exitReach       = 3   // target or file out of reach
 	exitUntrusted   = 4   // the sender could not keep its plan
 	exitInternal    = 5   // our own fault
 	exitInterrupted = 130 // stopped by the user; the partial result was written

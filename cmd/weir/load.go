@@ -153,8 +153,8 @@ func (f *requestFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.body, "body", "", "request body, or @FILE")
 	fs.StringVar(&f.keyHeader, "key-header", "X-API-Key", "header `NAME` that carries the key; empty sends none")
 	fs.StringVar(&f.refused, "refused", "429", "`STATUSES` that are refusals, such as 429,503")
-	fs.StringVar(&f.refusedHeader, "refused-header", "", "a refusal also has this header `'Name: text'`")
-	fs.StringVar(&f.refusedBody, "refused-body", "", "a refusal also has this `TEXT` in the first 4 KiB of its body")
+	fs.StringVar(&f.refusedHeader, "refused-header", "", "an answer with this header `'Name: text'` is a refusal as well")
+	fs.StringVar(&f.refusedBody, "refused-body", "", "an answer with this `TEXT` in the first 4 KiB of its body is a refusal as well")
 	fs.StringVar(&f.admitted, "admitted", "200-399", "`STATUSES` that count as let through; any other is a failure")
 }
 

@@ -93,7 +93,7 @@ func createBeside(path string) (*os.File, error) {
 	return nil, fmt.Errorf("no free name beside %s", path)
 }
 
-// fill writes, syncs and closes f. An error of fn passes through unless it
+// fill writes and closes f. An error of fn passes through unless it
 // is only the echo of a failed write.
 func fill(f *os.File, path string, fn func(w io.Writer) error) error {
 	w := &errWriter{w: f}

@@ -87,11 +87,16 @@ func savedError(path string, err error) error {
 
 // parseChecks reads --check.
 func parseChecks(exprs []string) ([]report.CheckExpr, error) {
+	return eachCheck(exprs, report.ParseCheck, "--check 'refused_share<5%'")
+}
+
+// eachCheck reads --check with parse. hint is for where no known figure is near
+// what was typed.
+func eachCheck(exprs []string, parse func(string) (report.CheckExpr, error), hint string) ([]report.CheckExpr, error) {
 	var checks []report.CheckExpr
 	for _, e := range exprs {
-		c, err := report.ParseCheck(e)
+		c, err := parse(e)
 		if err != nil {
-			hint := "--check 'refused_share<5%'"
 			var ce *report.CheckError
 			if errors.As(err, &ce) && len(ce.Near) > 0 {
 				hint = fmt.Sprintf("--check '%s<5'", ce.Near[0])

@@ -54,7 +54,7 @@ func newServeCmd(a *app) *cobra.Command {
 	o := serveOptions{}
 	cmd := &cobra.Command{
 		Use:   "serve",
-		Short: "Serve a rate limited endpoint, right or wrong on purpose",
+		Short: "Serve a rate-limited endpoint, right or wrong on purpose",
 		Long: `Starts a fleet of gateways that put one limit in front of an echo or of an
 upstream. Their addresses go to stderr, one a line.
 
@@ -141,6 +141,9 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 	}
 	if o.gateways < 1 {
 		return c, usagef("weir serve --gateways 1", "--gateways %d is below 1", o.gateways)
+	}
+	if o.cost.Max < 1 {
+		return c, usagef("weir serve --max-cost 1000", "--max-cost %d is below 1", o.cost.Max)
 	}
 	if o.refusalLatency < 0 {
 		return c, usagef("weir serve --refusal-latency 0s", "--refusal-latency %v is negative", o.refusalLatency)

@@ -64,5 +64,8 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 	for _, n := range r.Notes {
 		say("note: %s", report.Clean(n))
 	}
+	if r.Repeat != "" {
+		fmt.Fprint(w, report.RepeatLine(r))
+	}
 	return nil
 }

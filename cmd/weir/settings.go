@@ -47,7 +47,7 @@ func settingOf(f *pflag.Flag) string {
 	return f.Name
 }
 
-// envName is the variable of a flag: --redis-url is WEIR_REDIS_URL.
+// envName is the variable of a flag: --max-wait is WEIR_MAX_WAIT.
 func envName(flag string) string {
 	return "WEIR_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }

@@ -102,6 +102,9 @@ func runSim(cmd *cobra.Command, o *simOptions, name string) error {
 	if err := o.out.check(); err != nil {
 		return err
 	}
+	if err := checkApart(o.events, o.out); err != nil {
+		return err
+	}
 	opt := sim.Options{}
 	if _, ok := s.Params.(sim.Documented); !ok && o.events != "" {
 		return usagef("weir sim "+name+" --json", "--events: %s decides no single requests, so it has no events", s.Name)
@@ -170,20 +173,9 @@ func (o *simOptions) write(s *sim.Scenario, r *report.Result) error {
 
 // simChecks reads --check, whose names may be those of the scenario's figures.
 func simChecks(k *sim.Kind, exprs []string) ([]report.CheckExpr, error) {
-	var checks []report.CheckExpr
-	for _, e := range exprs {
-		c, err := report.ParseCheckOn(e, k.Reports, k.FigureNames())
-		if err != nil {
-			hint := "weir sim show NAME lists the figures"
-			var ce *report.CheckError
-			if errors.As(err, &ce) && len(ce.Near) > 0 {
-				hint = fmt.Sprintf("--check '%s<5'", ce.Near[0])
-			}
-			return nil, usageError(err, hint)
-		}
-		checks = append(checks, c)
-	}
-	return checks, nil
+	return eachCheck(exprs, func(e string) (report.CheckExpr, error) {
+		return report.ParseCheckOn(e, k.Reports, k.FigureNames())
+	}, "weir sim show NAME lists the figures")
 }
 
 // completeScenarios offers the names of the library for the first most

@@ -113,19 +113,8 @@ func writeColumns(b *strings.Builder, rows [][]string, width int) {
 			left = 6
 			b.WriteString(strings.Repeat(" ", left))
 		}
-		col := left
-		for i, word := range strings.Fields(last) {
-			n := len([]rune(word))
-			if i > 0 && col+1+n > width {
-				b.WriteString("\n" + strings.Repeat(" ", left))
-				col = left
-			} else if i > 0 {
-				b.WriteByte(' ')
-				col++
-			}
-			b.WriteString(word)
-			col += n
-		}
+		indent := strings.Repeat(" ", left)
+		b.WriteString(strings.TrimPrefix(fold(last, indent, width), indent))
 		b.WriteByte('\n')
 	}
 }

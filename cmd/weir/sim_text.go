@@ -72,7 +72,7 @@ func writeSimText(w io.Writer, s *sim.Scenario, r *report.Result, t report.TextO
 		fmt.Fprintf(&b, "note: %s.\n", n)
 	}
 	if r.Repeat != "" {
-		fmt.Fprintf(&b, "repeat: %s\n", r.Repeat)
+		b.WriteString(report.RepeatLine(r))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

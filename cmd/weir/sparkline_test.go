@@ -2,9 +2,7 @@ package main
 
 import (
 	"slices"
-	"strings"
 	"testing"
-	"unicode/utf8"
 )
 
 func TestSparkline(t *testing.T) {
@@ -28,21 +26,5 @@ func TestAround(t *testing.T) {
 	}
 	if got := around(nil, 0, 76); len(got) != 0 {
 		t.Errorf("of nothing: %v", got)
-	}
-}
-
-func TestFold(t *testing.T) {
-	text := "one two \x1b[1mthree\x1b[0m four averyverylongword five"
-	got := fold(text, "  ", 14)
-	if strings.Join(strings.Fields(got), " ") != text {
-		t.Errorf("words were lost: %q", got)
-	}
-	for _, line := range strings.Split(got, "\n") {
-		if n := columns(line); n > 14 && !strings.Contains(line, "averyverylongword") || !strings.HasPrefix(line, "  ") {
-			t.Errorf("%d columns: %q", n, line)
-		}
-	}
-	if n := utf8.RuneCountInString(fold("a b", "", 80)); n != 3 {
-		t.Errorf("%d columns", n)
 	}
 }

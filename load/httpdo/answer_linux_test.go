@@ -13,7 +13,6 @@ import (
 // test and not from a socket.
 type offline struct {
 	loop *eventLoop
-	c    *conn
 	got  *load.Attempt
 }
 

@@ -16,10 +16,7 @@ const (
 	chunked    = -2
 )
 
-var (
-	errMalformed = errors.New("not an HTTP/1 answer")
-	errTooLarge  = errors.New("header block too large")
-)
+var errMalformed = errors.New("not an HTTP/1 answer")
 
 // head is a parsed header block. Fields alias the bytes it was read from.
 type head struct {
