@@ -77,7 +77,11 @@ func (e *valueError) Error() string { return e.msg }
 func asValue(err error) error {
 	var se *limit.SpecError
 	if errors.As(err, &se) {
-		return &valueError{se.Field + " " + strconv.Quote(se.Value) + " " + se.Reason, se.Hint}
+		what := strconv.Quote(se.Value) + " " + se.Reason
+		if se.Field != "rate" { // the parameter's own name says so
+			what = se.Field + " " + what
+		}
+		return &valueError{what, se.Hint}
 	}
 	return err
 }
