@@ -77,9 +77,9 @@ func (e *valueError) Error() string { return e.msg }
 func asValue(err error) error {
 	var se *limit.SpecError
 	if errors.As(err, &se) {
-		what := strconv.Quote(se.Value) + " " + se.Reason
-		if se.Field != "rate" { // the parameter's own name says so
-			what = se.Field + " " + what
+		what := se.Reason
+		if se.Field != "rate" { // a rate is the whole value, which the caller names
+			what = se.Field + " " + strconv.Quote(se.Value) + " " + what
 		}
 		return &valueError{what, se.Hint}
 	}
