@@ -20,7 +20,7 @@ func TestMistakesInFiles(t *testing.T) {
 		{"kind: trac\n", `kind "trac" is not known`, `did you mean "trace"?`, 1},
 		{"params: {}\n", "no kind and extends nothing", "extends:", 1},
 		{"", "is empty", "extends:", 0},
-		{"kind: trace\nparams:\n  rate: -3/s\n", "must not be negative", "10/s", 3},
+		{"kind: trace\nparams:\n  rate: -3/s\n", `rate "-3/s" must not be negative`, "10/s", 3},
 		{"kind: trace\nparams:\n  rate: 0/s\n", "must be above zero", "", 3},
 		{"kind: trace\nparams:\n  gateways: 0\n", "gateways: 0 is below 1", "--set gateways=1", 3},
 		{"kind: trace\nparams:\n  cost: 21\n", "a call of cost 21 can never pass: the burst is 20", "mistake in the configuration", 3},

@@ -82,6 +82,7 @@ var onekeyFigures = []FigureInfo{
 	{"neighbour_storm_second_least_admitted", "requests", "least of k-8 that passes in an aligned second of the storm"},
 	{"neighbour_storm_second_most_admitted", "requests", "most of k-8 that passes in an aligned second of the storm"},
 	{"neighbour_admitted", "requests", "calls of k-8 that pass over the whole trace"},
+	{"neighbour_admitted_in_storm_second_N", "requests", "calls of k-8 that pass in aligned second N of the storm, from 1"},
 }
 
 // Unused lists the parameters that mean nothing beside the others, and why.
@@ -381,4 +382,5 @@ func (r *onekeyRun) reportNeighbour(o *Outcome) {
 		o.Series = append(o.Series, Series{Name: "neighbour_admitted_per_storm_second", From: (r.p.StormFrom / Second * Second).Seconds(), Step: 1, Values: floats(storm)})
 	}
 	o.Set("neighbour_admitted", float64(t.admitted[otherCall]))
+	o.setEach("neighbour_admitted_in_storm_second_%d", storm)
 }

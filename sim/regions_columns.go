@@ -56,6 +56,14 @@ func (c *regionColumns) list() []Series {
 	return out
 }
 
+// seconds is what was admitted in each of the first maxNumbered seconds.
+func (c *regionColumns) seconds() []float64 {
+	if c == nil {
+		return nil
+	}
+	return c.admitted[:min(len(c.admitted), maxNumbered)]
+}
+
 // nearest is the float nearest to an exact value, for show.
 func nearest(v *big.Rat) float64 {
 	f, _ := v.Float64()

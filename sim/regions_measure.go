@@ -19,7 +19,10 @@ type regionMeasure struct {
 	step               Micros
 
 	sum                        *big.Rat // of shares of Regions that are up
-	highest, lowest, withLost  extreme
+	highest, lowest            extreme
+	withLost                   *big.Rat // of shares, also of Regions that are lost
+	highestLost, lowestLost    extreme  // of that
+	belowLost                  *big.Rat // share-seconds of that below the limit
 	pool, inFlight             *big.Rat // most in pools, most granted and not taken
 	below                      *big.Rat // share-seconds below the limit
 	checks, violations         int64
@@ -62,7 +65,7 @@ func newRegionMeasure(w *regionRun) *regionMeasure {
 	n := len(w.regions)
 	m := &regionMeasure{
 		limit: w.rules.Limit, dt: w.p.Step.rat(), step: w.p.Step,
-		pool: new(big.Rat), inFlight: new(big.Rat), below: new(big.Rat),
+		pool: new(big.Rat), inFlight: new(big.Rat), below: new(big.Rat), belowLost: new(big.Rat),
 		history: make([][]shareSince, n), admitted: new(big.Rat), demanded: new(big.Rat),
 		second: new(big.Rat), lastSecond: new(big.Rat), busiestAligned: new(big.Rat),
 		highestInSecond: new(big.Rat),
@@ -84,8 +87,8 @@ func (m *regionMeasure) shares(w *regionRun) {
 	held := new(big.Rat).Add(shares, pools)
 	held.Add(held, grants).Sub(held, reclaimed)
 	m.balanced = held.Cmp(m.limit) == 0
-	m.withLost.meet(shares, w.now, 1)
-	m.sum = shares
+	m.highestLost.meet(shares, w.now, 1)
+	m.sum, m.withLost = shares, shares
 	for i, r := range w.regions {
 		if w.down[i] {
 			m.sum = new(big.Rat).Sub(m.sum, r.Share())
@@ -102,6 +105,7 @@ func (m *regionMeasure) shares(w *regionRun) {
 func (m *regionMeasure) flow(w *regionRun, n int64) {
 	m.highest.meet(m.sum, w.now, 1)
 	m.lowest.meet(m.sum, w.now, -1)
+	m.lowestLost.meet(m.withLost, w.now, -1)
 	m.highestInSecond = maxRat(m.highestInSecond, m.sum)
 	if w.now%Second == 0 {
 		m.columns.begin(w)
@@ -111,10 +115,8 @@ func (m *regionMeasure) flow(w *regionRun, n int64) {
 		m.violations += n
 	}
 	steps := new(big.Rat).SetInt64(n)
-	if m.sum.Cmp(m.limit) < 0 {
-		gap := new(big.Rat).Sub(m.limit, m.sum)
-		m.below = limit.CutRat(gap.Mul(gap, steps).Mul(gap, m.dt).Add(gap, m.below))
-	}
+	m.below = m.addGap(m.below, m.sum, steps)
+	m.belowLost = m.addGap(m.belowLost, m.withLost, steps)
 	runs := make([][]limit.FluidRun, len(w.regions))
 	for i, r := range w.regions {
 		demand := new(big.Rat).Mul(w.demands[i].now(), m.dt)
@@ -140,6 +142,15 @@ func (m *regionMeasure) flow(w *regionRun, n int64) {
 			m.endSecond(w, at)
 		}
 	}
+}
+
+// addGap adds to total how far sum is below the limit, for that many steps.
+func (m *regionMeasure) addGap(total, sum, steps *big.Rat) *big.Rat {
+	if sum.Cmp(m.limit) >= 0 {
+		return total
+	}
+	gap := new(big.Rat).Sub(m.limit, sum)
+	return limit.CutRat(gap.Mul(gap, steps).Mul(gap, m.dt).Add(gap, total))
 }
 
 // headRun takes the longest run of steps off the front in which no Region

@@ -15,8 +15,10 @@ func (w *regionRun) report(o *Outcome) {
 	o.Set("highest_sum_of_shares_at_s", m.highest.at.Seconds())
 	o.Set("lowest_sum_of_shares", nearest(m.lowest.sum))
 	o.Set("lowest_sum_of_shares_at_s", m.lowest.at.Seconds())
-	o.Set("highest_sum_of_shares_with_lost", nearest(m.withLost.sum))
+	o.Set("highest_sum_of_shares_with_lost", nearest(m.highestLost.sum))
+	o.Set("lowest_sum_of_shares_with_lost", nearest(m.lowestLost.sum))
 	o.Set("share_seconds_below_limit", nearest(m.below))
+	o.Set("share_seconds_below_limit_with_lost", nearest(m.belowLost))
 	o.Set("largest_excess", nearest(m.excess.best))
 	o.Set("largest_excess_from_s", m.excess.bestFrom.Seconds())
 	o.Set("largest_excess_to_s", m.excess.bestTo.Seconds())
@@ -48,8 +50,11 @@ func (w *regionRun) report(o *Outcome) {
 		o.Set("final_share_"+lowerName(i), nearest(r.Share()))
 		o.Set("admitted_"+lowerName(i), nearest(m.each[i]))
 	}
+	for i, n := range m.columns.seconds() {
+		o.Set(fmt.Sprintf("admitted_in_second_%d", i+1), n)
+	}
 	if m.lost {
-		o.Notes = append(o.Notes, "a lost Region's share does not count in the sum of shares, since nobody can spend it; highest_sum_of_shares_with_lost counts it")
+		o.Notes = append(o.Notes, "a lost Region's share does not count in the sum of shares, since nobody can spend it; the figures ending in _with_lost count it")
 	}
 }
 
@@ -69,8 +74,10 @@ func regionFigures() []FigureInfo {
 		{"highest_sum_of_shares_at_s", "s", "When it was first met."},
 		{"lowest_sum_of_shares", "1/s", "Lowest sum of the shares of all Regions that are up, after the rebalances of a step."},
 		{"lowest_sum_of_shares_at_s", "s", "When it was first met."},
-		{"highest_sum_of_shares_with_lost", "1/s", "The same with what lost Regions held when they were lost."},
+		{"highest_sum_of_shares_with_lost", "1/s", "Highest sum of shares with what lost Regions held when they were lost."},
+		{"lowest_sum_of_shares_with_lost", "1/s", "Lowest sum of shares with what lost Regions held when they were lost."},
 		{"share_seconds_below_limit", "units", "Sum over all steps of how far the sum of shares is below the limit, times the step."},
+		{"share_seconds_below_limit_with_lost", "units", "The same with what lost Regions held when they were lost."},
 		{"largest_excess", "units", "Largest admitted - limit x time over all intervals of whole steps."},
 		{"largest_excess_from_s", "s", "Where that interval begins."},
 		{"largest_excess_to_s", "s", "Where that interval ends."},
@@ -102,5 +109,5 @@ func regionFigures() []FigureInfo {
 			FigureInfo{"final_share_" + lowerName(i), "1/s", fmt.Sprintf("Share of Region %s at the end.", regionName(i))},
 			FigureInfo{"admitted_" + lowerName(i), "units", fmt.Sprintf("What Region %s admitted.", regionName(i))})
 	}
-	return list
+	return append(list, FigureInfo{"admitted_in_second_N", "units", "What all Regions admitted in aligned second N of the run, from 1."})
 }

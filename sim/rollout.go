@@ -48,6 +48,7 @@ func rolloutKind() Kind {
 			{"rollout_max_in_1s", "requests", "most that pass in any second, aligned or not, between rollout_from and the storm's end"},
 			{"rollout_busiest_second", "requests", "most that pass in an aligned second between rollout_from and the storm's end"},
 			{"late_copies_seen", "copies", "copies of an older version that came to a gateway"},
+			{"admitted_in_rollout_second_N", "requests", "calls of the key that pass in aligned second N from rollout_from on, from 1"},
 		}, tallyFigures...),
 		New: func() Params {
 			return &rollout{Trace: newTrace(), Rate: PerSecond(10), Burst: 20, NewRate: PerSecond(20), NewBurst: 40, Design: oneBucket,
@@ -202,6 +203,7 @@ func (p *rollout) Run(ctx context.Context, o *Outcome) error {
 		o.Set("rollout_busiest_second", float64(maxOf(seconds)))
 	}
 	o.Set("late_copies_seen", float64(late))
+	o.setEach("admitted_in_rollout_second_%d", seconds)
 	o.Series = append(o.Series, Series{Name: "admitted_per_rollout_second", From: (p.From / Second * Second).Seconds(), Step: 1, Values: floats(seconds)})
 	t.report(o)
 	return ctx.Err()

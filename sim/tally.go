@@ -11,6 +11,9 @@ import (
 // maxSeries bounds the per-second columns that are kept.
 const maxSeries = 100_000
 
+// maxNumbered bounds the numbered figures of one name. The columns go on.
+const maxNumbered = 600
+
 // tally counts what the model asks of a run on the trace.
 type tally struct {
 	stormFrom, stormTo Micros
@@ -148,6 +151,14 @@ func (t *tally) report(o *Outcome) {
 		o.Set("storm_retry_after_longest_s", float64(secs[len(secs)-1]))
 		o.Set("storm_wait_longest_s", t.longest.Seconds())
 	}
+	o.setEach("admitted_in_storm_second_%d", storm)
+}
+
+// setEach sets a figure for each of counts, numbered from 1 in the name.
+func (o *Outcome) setEach(name string, counts []int64) {
+	for i, n := range counts[:min(len(counts), maxNumbered)] {
+		o.Set(fmt.Sprintf(name, i+1), float64(n))
+	}
 }
 
 // tallyFigures explains what report sets.
@@ -174,6 +185,7 @@ var tallyFigures = []FigureInfo{
 	{"storm_retry_after_shortest_s", "s", "shortest Retry-After of a refused storm call"},
 	{"storm_retry_after_longest_s", "s", "longest Retry-After of a refused storm call"},
 	{"storm_wait_longest_s", "s", "longest exact wait of a refused storm call, before rounding up"},
+	{"admitted_in_storm_second_N", "requests", "calls of the key that pass in aligned second N of the storm, from 1"},
 }
 
 func floats(n []int64) []float64 {

@@ -77,7 +77,11 @@ func (e *valueError) Error() string { return e.msg }
 func asValue(err error) error {
 	var se *limit.SpecError
 	if errors.As(err, &se) {
-		return &valueError{se.Field + " " + strconv.Quote(se.Value) + " " + se.Reason, se.Hint}
+		what := se.Reason
+		if se.Field != "rate" { // a rate is the whole value, which the caller names
+			what = se.Field + " " + strconv.Quote(se.Value) + " " + what
+		}
+		return &valueError{what, se.Hint}
 	}
 	return err
 }

@@ -113,8 +113,9 @@ func openAll(names, sets []string, seed *seed) (*comparison, error) {
 	return c, nil
 }
 
-// names are the documented and numbered figures of all runs, in order.
-func (c *comparison) names() []string {
+// names are the documented and numbered figures of all runs, in order; without
+// columns over time unless they are wanted.
+func (c *comparison) names(columns bool) []string {
 	all := map[string]float64{}
 	kind := sim.Kind{}
 	for i, r := range c.results {
@@ -123,7 +124,12 @@ func (c *comparison) names() []string {
 		}
 		kind.Figures = append(kind.Figures, c.scenarios[i].Kind.Figures...)
 	}
-	return orderedFigures(&kind, all)
+	names := orderedFigures(&kind, all)
+	if !columns {
+		long := columnsOf(&kind, names)
+		names = slices.DeleteFunc(names, func(name string) bool { return long[kind.Explain(name)] > 0 })
+	}
+	return names
 }
 
 func (c *comparison) write(w io.Writer, format string) error {
@@ -146,7 +152,7 @@ func (c *comparison) write(w io.Writer, format string) error {
 		return writeJSON(w, doc)
 	case "csv":
 		table := csv.NewWriter(w)
-		for _, row := range c.rows(func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }) {
+		for _, row := range c.rows(true, func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }) {
 			if err := table.Write(row); err != nil {
 				return err
 			}
@@ -154,7 +160,7 @@ func (c *comparison) write(w io.Writer, format string) error {
 		table.Flush()
 		return table.Error()
 	}
-	rows := c.rows(numberText)
+	rows := c.rows(false, numberText)
 	wide := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
@@ -178,13 +184,13 @@ func (c *comparison) write(w io.Writer, format string) error {
 
 // rows are a head and a row per figure; a figure that a run does not report is
 // a dash.
-func (c *comparison) rows(show func(float64) string) [][]string {
+func (c *comparison) rows(columns bool, show func(float64) string) [][]string {
 	head := []string{"figure"}
 	for _, r := range c.results {
 		head = append(head, r.Name)
 	}
 	rows := [][]string{head}
-	for _, name := range c.names() {
+	for _, name := range c.names(columns) {
 		row := []string{name}
 		for _, r := range c.results {
 			cell := "-"

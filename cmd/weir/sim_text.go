@@ -16,6 +16,24 @@ import (
 // shownFigures bounds how many figures of one documented name the text shows.
 const shownFigures = 12
 
+// columnFigures is from how many on the figures of one documented name are a
+// column over time, which the text leaves to the JSON.
+const columnFigures = 60
+
+// columnsOf counts the figures of each documented name that has so many.
+func columnsOf(k *sim.Kind, names []string) map[*sim.FigureInfo]int {
+	count := map[*sim.FigureInfo]int{}
+	for _, name := range names {
+		count[k.Explain(name)]++
+	}
+	for info, n := range count {
+		if info == nil || n < columnFigures {
+			delete(count, info)
+		}
+	}
+	return count
+}
+
 // orderedFigures lists the names of a result's figures in the order of the
 // kind's documentation, numbered ones by number.
 func orderedFigures(k *sim.Kind, figures map[string]float64) []string {
@@ -84,7 +102,9 @@ func figureTable(s *sim.Scenario, r *report.Result) string {
 	var rows [][3]string
 	var last *sim.FigureInfo
 	run := 0
-	for _, name := range orderedFigures(&s.Kind, r.Figures) {
+	names := orderedFigures(&s.Kind, r.Figures)
+	columns := columnsOf(&s.Kind, names)
+	for _, name := range names {
 		info := s.Kind.Explain(name)
 		if info == nil {
 			info = &sim.FigureInfo{}
@@ -95,6 +115,9 @@ func figureTable(s *sim.Scenario, r *report.Result) string {
 			last, run = info, 1
 		}
 		switch {
+		case columns[info] > 0 && run == 1:
+			rows = append(rows, [3]string{info.Name, "…", fmt.Sprintf("%d in --json", columns[info])})
+		case columns[info] > 0:
 		case run <= shownFigures:
 			rows = append(rows, [3]string{name, numberText(r.Figures[name]), info.Unit})
 		case run == shownFigures+1:
