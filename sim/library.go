@@ -3,6 +3,7 @@ package sim
 import (
 	"embed"
 	"io/fs"
+	"slices"
 	"strings"
 
 	"github.com/weir-cli/weir/profiles"
@@ -62,6 +63,9 @@ func nearScenario(name string) string {
 		if strings.HasSuffix(n, "/"+name) {
 			return "weir sim " + n
 		}
+	}
+	if group := strings.TrimSuffix(name, "/"); slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, group+"/") }) {
+		return "weir sim list " + group
 	}
 	if hint := profiles.OneOf(name, names); strings.HasPrefix(hint, "did you mean") {
 		return hint

@@ -76,9 +76,10 @@ var regionRules = []string{
 func regionsKind() Kind {
 	return Kind{
 		Name:    "regions",
-		About:   "one limit divided among Regions that read of each other with a delay",
+		About:   "One limit divided among Regions that read of each other with a delay",
 		Rules:   regionRules,
 		Figures: regionFigures(),
+		Plots:   []string{"sum_of_shares", "share_*", "admitted"},
 		New:     func() Params { return newRegions() },
 	}
 }

@@ -29,7 +29,7 @@ type regionSearchParams struct {
 func regionSearchKind() Kind {
 	return Kind{
 		Name:    "regions-search",
-		About:   "every assignment of rebalance offsets to Regions, and the worst that comes of it",
+		About:   "Every assignment of rebalance offsets to Regions, and the worst that comes of it",
 		Rules:   regionRules,
 		Figures: regionSearchFigures(),
 		New:     func() Params { return newRegionSearch() },
@@ -212,7 +212,7 @@ func (p *regionSearchParams) assignments(yield func([]Micros) bool) {
 // regionSearchFigures lists the figures of the default designs and cases;
 // other cases have figures named alike.
 func regionSearchFigures() []FigureInfo {
-	list := []FigureInfo{{"runs", "runs", "Assignments of offsets that were run, over all designs and cases."}}
+	list := []FigureInfo{{"runs", "runs", "assignments of offsets that were run, over all designs and cases"}}
 	p := newRegionSearch()
 	for _, design := range p.Designs {
 		for _, c := range p.Cases {

@@ -154,7 +154,7 @@ func (c *comparison) write(w io.Writer, format string) error {
 		table.Flush()
 		return table.Error()
 	}
-	rows := c.rows(numberText)
+	rows := c.rows(sim.ShortNumber)
 	wide := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
