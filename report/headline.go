@@ -6,6 +6,17 @@ import (
 	"strconv"
 )
 
+// Headline is the answer of a result with its verdict, where it has one.
+func Headline(r *Result) string {
+	switch r.Verdict {
+	case Held:
+		return "HELD " + headline(r)
+	case Broken:
+		return "BROKEN " + headline(r)
+	}
+	return headline(r)
+}
+
 // headline is the answer in a sentence or two: held or broken, by how much,
 // and what that usually is.
 func headline(r *Result) string {

@@ -93,14 +93,14 @@ func regionFigures() []FigureInfo {
 	for of := range figuredRegions {
 		for by := range figuredRegions {
 			if by != of {
-				list = append(list, FigureInfo{reclaimName(by, of), "s", fmt.Sprintf("When Region %s took over from Region %s; absent when it did not.", regionName(by), regionName(of))})
+				list = append(list, FigureInfo{reclaimName(by, of), "s", fmt.Sprintf("when Region %s took over from Region %s; absent when it did not", regionName(by), regionName(of))})
 			}
 		}
 	}
 	for i := range figuredRegions {
 		list = append(list,
-			FigureInfo{"final_share_" + lowerName(i), "1/s", fmt.Sprintf("Share of Region %s at the end.", regionName(i))},
-			FigureInfo{"admitted_" + lowerName(i), "units", fmt.Sprintf("What Region %s admitted.", regionName(i))})
+			FigureInfo{"final_share_" + lowerName(i), "1/s", fmt.Sprintf("share of Region %s at the end", regionName(i))},
+			FigureInfo{"admitted_" + lowerName(i), "units", fmt.Sprintf("what Region %s admitted", regionName(i))})
 	}
 	return list
 }
