@@ -77,7 +77,7 @@ func (e *valueError) Error() string { return e.msg }
 func asValue(err error) error {
 	var se *limit.SpecError
 	if errors.As(err, &se) {
-		return &valueError{se.Field + " " + strconv.Quote(se.Value) + " " + se.Reason, se.Hint}
+		return &valueError{strconv.Quote(se.Value) + " " + se.Reason, se.Hint} // whoever reports it names the parameter
 	}
 	return err
 }

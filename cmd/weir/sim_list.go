@@ -24,10 +24,13 @@ each.`,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return scenarioGroups(), cobra.ShellCompDirectiveNoFileComp
 		},
-		RunE: func(cmd *cobra.Command, args []string) error {
+		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return argNames("GROUP")(cmd, args)
 			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
 			list, one := sim.List(), ""
 			if len(args) == 1 {
 				one = strings.TrimSuffix(args[0], "/")
