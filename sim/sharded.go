@@ -84,6 +84,7 @@ func shardedLeases() Kind {
 			FigureInfo{"shards_needed", "shards", "calls a second as simulated / shard_capacity, rounded up"},
 			FigureInfo{"shards_needed_without_cache", "shards", "requests a second / shard_capacity, rounded up"},
 		),
+		Plots: []string{"store_calls"},
 		New: func() Params {
 			return &sharded{
 				Rate: Rate{limit.Rate{Units: 1000, Per: time.Minute}}, Burst: 1000,
