@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -134,7 +135,7 @@ func nearFigures(name string, own []string) []string {
 		names = append(names, short)
 	}
 	sort.Strings(names)
-	for _, n := range names {
+	for _, n := range slices.Compact(names) { // an own figure may be called as one of every result
 		last := n[strings.LastIndexByte(n, '.')+1:]
 		d := min(editDistance(name, n), editDistance(name, last))
 		if d > max(2, len(name)/3) {

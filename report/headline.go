@@ -6,12 +6,26 @@ import (
 	"strconv"
 )
 
+// Headline is the answer of a result with its verdict, where it has one.
+func Headline(r *Result) string {
+	switch r.Verdict {
+	case Held:
+		return "HELD " + headline(r)
+	case Broken:
+		return "BROKEN " + headline(r)
+	}
+	return headline(r)
+}
+
 // headline is the answer in a sentence or two: held or broken, by how much,
 // and what that usually is.
 func headline(r *Result) string {
 	t := &r.Totals
 	got := fmt.Sprintf("admitted %s of %s", Count(t.Admitted), Count(t.Offered))
 	b := r.Bound
+	if b == nil && r.Model != nil {
+		return simulatedLine(r, got)
+	}
 	if b == nil {
 		return fmt.Sprintf("%s (%s). No limit was given to judge by; add one with --limit.",
 			got, percent(ratio(float64(t.Admitted), float64(t.Offered))))
@@ -43,6 +57,17 @@ func headline(r *Result) string {
 		s += "; " + why
 	}
 	return s + "."
+}
+
+// simulatedLine is the answer of a simulated run that no promise judges.
+func simulatedLine(r *Result, got string) string {
+	switch {
+	case r.Model.Answer != "":
+		return r.Model.Answer
+	case r.Totals.Offered > 0:
+		return fmt.Sprintf("%s (%s).", got, percent(ratio(float64(r.Totals.Admitted), float64(r.Totals.Offered))))
+	}
+	return "the figures are those of the part that ran."
 }
 
 func heldLine(r *Result, got string) string {

@@ -19,6 +19,18 @@ func NewPrediction(simulated *Result, limit string, answerMS float64) *Predictio
 		Peak10ms: simulated.Herd.Peak10ms, Jain: simulated.Fairness.Jain}
 }
 
+// against says how the prediction compares with what was measured.
+func (p *Prediction) against(measured *Totals) string {
+	s := fmt.Sprintf("a limiter that keeps %s admits %s of %s", Clean(p.Limit), Count(p.Totals.Admitted), Count(p.Totals.Offered))
+	switch d := measured.Admitted - p.Totals.Admitted; {
+	case d > 0:
+		return s + fmt.Sprintf("; this one admitted %s more.", Count(d))
+	case d < 0:
+		return s + fmt.Sprintf("; this one admitted %s fewer.", Count(-d))
+	}
+	return s + "; this one admitted as many."
+}
+
 func (t *text) prediction(r *Result) {
 	p := r.Prediction
 	if p == nil {

@@ -56,6 +56,7 @@ type Result struct {
 type Model struct {
 	Kind       string            `json:"kind"`
 	About      string            `json:"about"`
+	Answer     string            `json:"answer,omitempty"` // what the run came to, in words; empty where the verdict says it
 	Parameters map[string]string `json:"parameters"`
 	Rules      []string          `json:"rules"`
 }

@@ -16,6 +16,8 @@ type TextOptions struct {
 	// Figures is put right after the answer, for a simulated run. What only a
 	// run on real clocks can tell is left out then.
 	Figures string
+	// Series are drawn after admitted and refused.
+	Series []Series
 }
 
 const (
@@ -40,12 +42,15 @@ func WriteText(w io.Writer, r *Result, o TextOptions) error {
 	if o.Figures != "" {
 		t.b.WriteString(o.Figures + "\n")
 	}
-	t.figures(r)
-	t.keys(r)
-	t.prediction(r)
+	if r.Model == nil || r.Totals.Offered > 0 {
+		t.figures(r)
+		t.keys(r)
+		t.prediction(r)
+	}
 	t.findings(r)
 	if o.Plot {
 		t.plot(r)
+		t.series(o.Series)
 	}
 	t.ending(r)
 	_, err := io.WriteString(w, t.b.String())
@@ -121,6 +126,9 @@ func (t *text) answer(r *Result) {
 	}
 	if r.Interrupted {
 		t.wrapped("NOTE    ", yellow, "the run was interrupted; this is what it had come to.")
+	}
+	if p := r.Prediction; p != nil {
+		t.wrapped("PREDICT ", bold, p.against(&r.Totals))
 	}
 	for _, c := range r.Checks {
 		word, code := "pass    ", green

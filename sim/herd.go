@@ -32,7 +32,7 @@ const (
 func herdKind() Kind {
 	return Kind{
 		Name:  "herd",
-		About: "callers that arrive at one instant, and come back as the limiter tells them",
+		About: "Callers that arrive at one instant, and come back as the limiter tells them",
 		Rules: []string{
 			"central token bucket, full at the start",
 			"all callers send at 0, in order; a refused one sends again exactly when it was told to",
@@ -42,16 +42,16 @@ func herdKind() Kind {
 			"with whole_seconds a wait is rounded up to whole seconds, as Retry-After is",
 		},
 		Figures: []FigureInfo{
-			{"attempts", "requests", "Requests of all callers together."},
-			{"refused", "requests", "Requests refused."},
-			{"attempts_per_caller", "requests", "Requests per caller that got in, on average."},
-			{"admitted", "callers", "Callers that got in."},
-			{"admitted_by_1s", "callers", "Callers that got in within the first second."},
-			{"peak_10ms", "requests", "Most requests in any aligned 10 ms after the first instant."},
-			{"peak_1s", "requests", "Most requests in any aligned second after the first instant."},
-			{"all_in_s", "s", "When the last caller got in; -1 when some had not at the end."},
-			{"least_possible_s", "s", "When the last one could get in at the earliest: (callers - burst) / rate."},
-			{"most_attempts_of_one", "requests", "Requests of the caller that needed most."},
+			{"attempts", "requests", "requests of all callers together"},
+			{"refused", "requests", "requests refused"},
+			{"attempts_per_caller", "requests", "requests per caller that got in, on average"},
+			{"admitted", "callers", "callers that got in"},
+			{"admitted_by_1s", "callers", "callers that got in within the first second"},
+			{"peak_10ms", "requests", "most requests in any aligned 10 ms after the first instant"},
+			{"peak_1s", "requests", "most requests in any aligned second after the first instant"},
+			{"all_in_s", "s", "when the last caller got in; -1 when some had not at the end"},
+			{"least_possible_s", "s", "when the last one could get in at the earliest: (callers - burst) / rate"},
+			{"most_attempts_of_one", "requests", "requests of the caller that needed most"},
 		},
 		New: func() Params {
 			return &herd{Callers: 1000, Rate: PerSecond(100), Burst: 100, Told: toldSame, Jitter: Second, Duration: 120 * Second, Seed: 1}

@@ -16,6 +16,11 @@ type Kind struct {
 	Rules []string
 	// Figures are all the figures that a run of this kind can report.
 	Figures []FigureInfo
+	// Plots are the series that a text report draws, in this order; one that
+	// ends in a star stands for all that begin with what is before it.
+	Plots []string
+	// Anytime says that the answer in words holds for a part of a run, too.
+	Anytime bool
 	// New returns parameters with the kind's defaults, ready to be decoded
 	// into. The struct's yaml tags are the paths of --set.
 	New func() Params
@@ -25,7 +30,7 @@ type Kind struct {
 type FigureInfo struct {
 	Name    string // snake_case words, such as admitted_in_storm
 	Unit    string // "requests", "tokens", "s", "1/s", …
-	Meaning string // a sentence
+	Meaning string // a phrase: no capital, no final period
 }
 
 // Params are the parameters of one scenario.

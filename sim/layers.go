@@ -20,18 +20,18 @@ type layers struct {
 func layersKind() Kind {
 	return Kind{
 		Name:  "retry-layers",
-		About: "services in a row that each retry, and what the last one gets of one request",
+		About: "Services in a row that each retry, and what the last one gets of one request",
 		Rules: []string{
 			"a layer calls the one below until it succeeds or its attempts are over",
 			"the last layer calls a backend that fails each call with failure_share",
 		},
 		Figures: []FigureInfo{
-			{"requests", "requests", "Requests from outside."},
-			{"backend_calls", "calls", "Calls at the backend."},
-			{"calls_per_request", "calls", "Calls at the backend for one request, on average."},
-			{"most_for_one_request", "calls", "Calls at the backend for the worst request."},
-			{"worst_case", "calls", "attempts to the power of layers: what every request costs in an outage."},
-			{"failed", "requests", "Requests that failed for good."},
+			{"requests", "requests", "requests from outside"},
+			{"backend_calls", "calls", "calls at the backend"},
+			{"calls_per_request", "calls", "calls at the backend for one request, on average"},
+			{"most_for_one_request", "calls", "calls at the backend for the worst request"},
+			{"worst_case", "calls", "attempts to the power of layers: what every request costs in an outage"},
+			{"failed", "requests", "requests that failed for good"},
 		},
 		New: func() Params {
 			return &layers{Layers: 3, Attempts: 3, Failure: 1, Requests: 1000, Seed: 1}

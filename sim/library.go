@@ -65,6 +65,9 @@ func nearScenario(name string) string {
 			return "weir sim " + n
 		}
 	}
+	if group := strings.TrimSuffix(name, "/"); slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, group+"/") }) {
+		return "weir sim list " + group
+	}
 	if hint := profiles.OneOf(name, names); strings.HasPrefix(hint, "did you mean") {
 		return hint
 	}

@@ -57,6 +57,7 @@ func outageKind() Kind {
 			{"backend_busiest_second", "requests", "most that pass of all partners in an aligned second"},
 			{"backend_seconds_over_capacity", "s", "aligned seconds in which more pass than the backend can take"},
 		}, tallyFigures...),
+		Plots: []string{"backend_per_second"},
 		New: func() Params {
 			t := newTrace()
 			t.StormOnly, t.Length = true, 180*Second

@@ -25,7 +25,7 @@ type peaks struct {
 func peaksKind() Kind {
 	return Kind{
 		Name:  "retry-peaks",
-		About: "clients that all fail at one instant, and how closely together their retries come",
+		About: "Clients that all fail at one instant, and how closely together their retries come",
 		Rules: []string{
 			"all clients fail at 0, and every retry fails at once",
 			"waits are those of load's behaviours, each client with its own random stream",
@@ -33,15 +33,15 @@ func peaksKind() Kind {
 			"peaks are counted in aligned bins",
 		},
 		Figures: []FigureInfo{
-			{"retries", "requests", "Retries of all clients together."},
-			{"gave_up", "clients", "Clients that stopped before the retries were over."},
-			{"peak", "requests", "Most retries in one bin."},
-			{"peak_at_s", "s", "When that bin began."},
-			{"peak_per_s", "1/s", "The peak as a rate."},
-			{"first_peak", "requests", "Most first retries in one bin."},
-			{"first_from_s", "s", "When the first retry came."},
-			{"first_spread_s", "s", "From the first first retry to the last."},
-			{"even_per_bin", "requests", "First retries per bin if they were spread evenly over that time: clients * bin / spread."},
+			{"retries", "requests", "retries of all clients together"},
+			{"gave_up", "clients", "clients that stopped before the retries were over"},
+			{"peak", "requests", "most retries in one bin"},
+			{"peak_at_s", "s", "when that bin began"},
+			{"peak_per_s", "1/s", "the peak as a rate"},
+			{"first_peak", "requests", "most first retries in one bin"},
+			{"first_from_s", "s", "when the first retry came"},
+			{"first_spread_s", "s", "from the first first retry to the last"},
+			{"even_per_bin", "requests", "first retries per bin if they were spread evenly over that time: clients * bin / spread"},
 		},
 		New: func() Params {
 			return &peaks{Clients: 100_000, Behaviour: "full-jitter:1s,30s", Retries: 5, Timer: 10_000, Bin: 10_000, Status: 503, Seed: 1}

@@ -66,9 +66,9 @@ const (
 )
 
 var regionRules = []string{
-	"fluid flow in steps: changes of demand, then rebalances in the order A, B, C, then flow (6)",
-	"targets: the floor and what the floors leave in proportion to demand (6)",
-	"named grants, records readable with a delay, silent Regions and their reclaim (6)",
+	"fluid flow in steps: changes of demand, then rebalances in the order A, B, C, then flow",
+	"targets: the floor and what the floors leave in proportion to demand",
+	"named grants, records readable with a delay, silent Regions and their reclaim",
 	"exact fractions throughout",
 }
 
@@ -76,9 +76,10 @@ var regionRules = []string{
 func regionsKind() Kind {
 	return Kind{
 		Name:    "regions",
-		About:   "one limit divided among Regions that read of each other with a delay",
+		About:   "One limit divided among Regions that read of each other with a delay",
 		Rules:   regionRules,
 		Figures: regionFigures(),
+		Plots:   []string{"sum_of_shares", "share_*", "admitted"},
 		New:     func() Params { return newRegions() },
 	}
 }

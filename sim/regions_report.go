@@ -68,46 +68,46 @@ const figuredRegions = 3
 
 func regionFigures() []FigureInfo {
 	list := []FigureInfo{
-		{"admitted", "units", "What all Regions admitted."},
-		{"demanded", "units", "What was demanded of all Regions."},
-		{"highest_sum_of_shares", "1/s", "Highest sum of the shares of all Regions that are up, after the rebalances of a step."},
-		{"highest_sum_of_shares_at_s", "s", "When it was first met."},
-		{"lowest_sum_of_shares", "1/s", "Lowest sum of the shares of all Regions that are up, after the rebalances of a step."},
-		{"lowest_sum_of_shares_at_s", "s", "When it was first met."},
-		{"highest_sum_of_shares_with_lost", "1/s", "Highest sum of shares with what lost Regions held when they were lost."},
-		{"lowest_sum_of_shares_with_lost", "1/s", "Lowest sum of shares with what lost Regions held when they were lost."},
-		{"share_seconds_below_limit", "units", "Sum over all steps of how far the sum of shares is below the limit, times the step."},
-		{"share_seconds_below_limit_with_lost", "units", "The same with what lost Regions held when they were lost."},
-		{"largest_excess", "units", "Largest admitted - limit x time over all intervals of whole steps."},
-		{"largest_excess_from_s", "s", "Where that interval begins."},
-		{"largest_excess_to_s", "s", "Where that interval ends."},
-		{"busiest_second", "units", "Most admitted in any second, sliding by steps."},
-		{"busiest_second_from_s", "s", "Where the first such second begins."},
-		{"busiest_aligned_second", "units", "Most admitted in a second that begins at a whole second."},
-		{"admitted_in_last_second", "units", "What was admitted in the last aligned second of the run."},
-		{"settled_s", "s", "Time from which every share stays near its final target; absent when one does not end there."},
-		{"bound_exceeded_at_s", "s", "End of the first step at which the admissions since bound_from exceed limit x time + bound_margin; absent when none does."},
-		{"bound_exceeded_after_s", "s", "The same, counted from bound_from."},
-		{"conservation_checks", "steps", "Steps at which shares + pools + grants not yet taken were compared with the limit plus what was reclaimed."},
-		{"conservation_violations", "steps", "Steps at which they differed; 0 with named grants."},
-		{"rebalances", "rebalances", "Rebalances of all Regions."},
-		{"most_in_pools", "1/s", "Most that all pools held."},
-		{"most_grants_not_taken", "1/s", "Most that was granted and not yet taken."},
-		{"reclaims", "reclaims", "How often a Region took over from a silent one."},
-		{"first_reclaim_s", "s", "When the first did; absent when none did."},
-		{"last_reclaim_s", "s", "When the last did; absent when none did."},
+		{"admitted", "units", "what all Regions admitted"},
+		{"demanded", "units", "what was demanded of all Regions"},
+		{"highest_sum_of_shares", "1/s", "highest sum of the shares of all Regions that are up, after the rebalances of a step"},
+		{"highest_sum_of_shares_at_s", "s", "when it was first met"},
+		{"lowest_sum_of_shares", "1/s", "lowest sum of the shares of all Regions that are up, after the rebalances of a step"},
+		{"lowest_sum_of_shares_at_s", "s", "when it was first met"},
+		{"highest_sum_of_shares_with_lost", "1/s", "highest sum of shares with what lost Regions held when they were lost"},
+		{"lowest_sum_of_shares_with_lost", "1/s", "lowest sum of shares with what lost Regions held when they were lost"},
+		{"share_seconds_below_limit", "units", "sum over all steps of how far the sum of shares is below the limit, times the step"},
+		{"share_seconds_below_limit_with_lost", "units", "the same with what lost Regions held when they were lost"},
+		{"largest_excess", "units", "largest admitted - limit x time over all intervals of whole steps"},
+		{"largest_excess_from_s", "s", "where that interval begins"},
+		{"largest_excess_to_s", "s", "where that interval ends"},
+		{"busiest_second", "units", "most admitted in any second, sliding by steps"},
+		{"busiest_second_from_s", "s", "where the first such second begins"},
+		{"busiest_aligned_second", "units", "most admitted in a second that begins at a whole second"},
+		{"admitted_in_last_second", "units", "what was admitted in the last aligned second of the run"},
+		{"settled_s", "s", "time from which every share stays near its final target; absent when one does not end there"},
+		{"bound_exceeded_at_s", "s", "end of the first step at which the admissions since bound_from exceed limit x time + bound_margin; absent when none does"},
+		{"bound_exceeded_after_s", "s", "the same, counted from bound_from"},
+		{"conservation_checks", "steps", "steps at which shares + pools + grants not yet taken were compared with the limit plus what was reclaimed"},
+		{"conservation_violations", "steps", "steps at which they differed; 0 with named grants"},
+		{"rebalances", "rebalances", "rebalances of all Regions"},
+		{"most_in_pools", "1/s", "most that all pools held"},
+		{"most_grants_not_taken", "1/s", "most that was granted and not yet taken"},
+		{"reclaims", "reclaims", "how often a Region took over from a silent one"},
+		{"first_reclaim_s", "s", "when the first did; absent when none did"},
+		{"last_reclaim_s", "s", "when the last did; absent when none did"},
 	}
 	for of := range figuredRegions {
 		for by := range figuredRegions {
 			if by != of {
-				list = append(list, FigureInfo{reclaimName(by, of), "s", fmt.Sprintf("When Region %s took over from Region %s; absent when it did not.", regionName(by), regionName(of))})
+				list = append(list, FigureInfo{reclaimName(by, of), "s", fmt.Sprintf("when Region %s took over from Region %s; absent when it did not", regionName(by), regionName(of))})
 			}
 		}
 	}
 	for i := range figuredRegions {
 		list = append(list,
-			FigureInfo{"final_share_" + lowerName(i), "1/s", fmt.Sprintf("Share of Region %s at the end.", regionName(i))},
-			FigureInfo{"admitted_" + lowerName(i), "units", fmt.Sprintf("What Region %s admitted.", regionName(i))})
+			FigureInfo{"final_share_" + lowerName(i), "1/s", fmt.Sprintf("share of Region %s at the end", regionName(i))},
+			FigureInfo{"admitted_" + lowerName(i), "units", fmt.Sprintf("what Region %s admitted", regionName(i))})
 	}
-	return append(list, FigureInfo{"admitted_in_second_N", "units", "What all Regions admitted in aligned second N of the run, from 1."})
+	return append(list, FigureInfo{"admitted_in_second_N", "units", "what all Regions admitted in aligned second N of the run, from 1"})
 }

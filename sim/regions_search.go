@@ -29,7 +29,7 @@ type regionSearchParams struct {
 func regionSearchKind() Kind {
 	return Kind{
 		Name:    "regions-search",
-		About:   "every assignment of rebalance offsets to Regions, and the worst that comes of it",
+		About:   "Every assignment of rebalance offsets to Regions, and the worst that comes of it",
 		Rules:   regionRules,
 		Figures: regionSearchFigures(),
 		New:     func() Params { return newRegionSearch() },
@@ -212,27 +212,27 @@ func (p *regionSearchParams) assignments(yield func([]Micros) bool) {
 // regionSearchFigures lists the figures of the default designs and cases;
 // other cases have figures named alike.
 func regionSearchFigures() []FigureInfo {
-	list := []FigureInfo{{"runs", "runs", "Assignments of offsets that were run, over all designs and cases."}}
+	list := []FigureInfo{{"runs", "runs", "assignments of offsets that were run, over all designs and cases"}}
 	p := newRegionSearch()
 	for _, design := range p.Designs {
 		for _, c := range p.Cases {
-			prefix, of := design+"_"+c.Name+"_", fmt.Sprintf(", over all assignments, design %s, case %s.", design, c.Name)
+			prefix, of := design+"_"+c.Name+"_", fmt.Sprintf(", over all assignments, design %s, case %s", design, c.Name)
 			add := func(name, unit, meaning string) {
 				list = append(list, FigureInfo{prefix + name, unit, meaning + of})
 			}
-			add("highest_sum_of_shares", "1/s", "Highest sum of shares")
+			add("highest_sum_of_shares", "1/s", "highest sum of shares")
 			for i := range p.Demands {
-				add("highest_with_offset_"+lowerName(i)+"_s", "s", "Offset of Region "+regionName(i)+" in the first assignment that meets the highest sum")
+				add("highest_with_offset_"+lowerName(i)+"_s", "s", "offset of Region "+regionName(i)+" in the first assignment that meets the highest sum")
 			}
-			add("lowest_sum_of_shares", "1/s", "Lowest sum of shares")
-			add("largest_excess", "units", "Largest admitted - limit x time of any interval")
-			add("busiest_second", "units", "Most admitted in any second")
-			add("most_share_seconds_below_limit", "units", "Most share-seconds below the limit")
-			add("latest_settled_s", "s", "Latest time from which every share stays near its final target")
-			add("unsettled", "runs", "Runs in which a share does not end near its final target")
-			add("runs", "runs", "Runs")
-			add("runs_above_limit", "runs", "Runs in which the sum of shares is ever above the limit")
-			add("conservation_violations", "steps", "Steps at which shares + pools + grants not yet taken differ from the limit")
+			add("lowest_sum_of_shares", "1/s", "lowest sum of shares")
+			add("largest_excess", "units", "largest admitted - limit x time of any interval")
+			add("busiest_second", "units", "most admitted in any second")
+			add("most_share_seconds_below_limit", "units", "most share-seconds below the limit")
+			add("latest_settled_s", "s", "latest time from which every share stays near its final target")
+			add("unsettled", "runs", "runs in which a share does not end near its final target")
+			add("runs", "runs", "runs")
+			add("runs_above_limit", "runs", "runs in which the sum of shares is ever above the limit")
+			add("conservation_violations", "steps", "steps at which shares + pools + grants not yet taken differ from the limit")
 		}
 	}
 	return list

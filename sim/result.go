@@ -62,6 +62,9 @@ func (s *Scenario) Result(ctx context.Context, opt Options) (*report.Result, err
 	for _, p := range s.Parameters() {
 		r.Model.Parameters[p.Path] = p.Value
 	}
+	if !meta.Interrupted || s.Kind.Anytime {
+		r.Model.Answer = s.answer(r.Figures)
+	}
 	if saved != nil {
 		if err := saved.End(meta); err != nil {
 			return r, err

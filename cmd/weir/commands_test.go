@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/weir-cli/weir/sim"
 )
 
 // everyCommand calls fn for each command of a fresh tree, by its path.
@@ -206,4 +208,14 @@ func shellWords(line string) ([]string, error) {
 	}
 	end()
 	return words, nil
+}
+
+// No scenario is left out of the list for want of a heading.
+func TestScenarioListIsWhole(t *testing.T) {
+	text := scenarioList(sim.List(), 80)
+	for _, s := range sim.List() {
+		if !strings.Contains(text, "  "+s.Name+" ") {
+			t.Errorf("the list lacks %s", s.Name)
+		}
+	}
 }

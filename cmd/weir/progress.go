@@ -65,7 +65,11 @@ const wholeShare = 10_000
 func (p *progress) beginShare(name string) { p.begin(name, wholeShare) }
 
 // share takes how much is done, from 0 to 1.
-func (p *progress) share(done float64) { p.bar.SetCurrent(int64(done * wholeShare)) }
+func (p *progress) share(done float64) {
+	line := fmt.Sprintf(" %3.0f%%", done*100)
+	p.line.Store(&line)
+	p.bar.SetCurrent(int64(done * wholeShare))
+}
 
 // interrupted puts the cursor back to the left edge, from where the bar is
 // redrawn: the ^C that the terminal itself shows has moved it.

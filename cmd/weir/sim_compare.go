@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -24,8 +25,9 @@ func newSimCompareCmd(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "compare NAME|FILE NAME|FILE...",
 		Short: "Run scenarios and put their figures side by side",
-		Long: `Runs several scenarios and prints their figures as columns of one table. A --set
-goes to each of them that has such a parameter, so that all see the same traffic.`,
+		Long: `Runs several scenarios and prints what each came to, and then their figures as
+columns of a table. A --set goes to each of them that has such a parameter, so
+that all see the same traffic.`,
 		Example: `  weir sim compare freshbox/central-bucket freshbox/local-counters freshbox/exact-shares
   weir sim compare freshbox/sliding-log freshbox/sliding-counter --set storm_rate=1000/s --json`,
 		Args: func(cmd *cobra.Command, args []string) error {
@@ -54,7 +56,7 @@ goes to each of them that has such a parameter, so that all see the same traffic
 					break
 				}
 			}
-			if err := out.write(a, func(w io.Writer) error { return c.write(w, out.format) }); err != nil {
+			if err := out.write(a, func(w io.Writer) error { return c.write(w, out.format, a.width()) }); err != nil {
 				return err
 			}
 			if interrupted {
@@ -132,7 +134,7 @@ func (c *comparison) names(columns bool) []string {
 	return names
 }
 
-func (c *comparison) write(w io.Writer, format string) error {
+func (c *comparison) write(w io.Writer, format string, width int) error {
 	switch format {
 	case "json":
 		type run struct {
@@ -160,26 +162,82 @@ func (c *comparison) write(w io.Writer, format string) error {
 		table.Flush()
 		return table.Error()
 	}
-	rows := c.rows(false, numberText)
-	wide := make([]int, len(rows[0]))
-	for _, row := range rows {
-		for i, cell := range row {
-			wide[i] = max(wide[i], len([]rune(cell)))
-		}
-	}
 	var b strings.Builder
-	for _, row := range rows {
-		fmt.Fprintf(&b, "%-*s", wide[0], row[0])
-		for i, cell := range row[1:] {
-			fmt.Fprintf(&b, "  %*s", wide[i+1], cell)
-		}
-		b.WriteByte('\n')
+	var answers [][]string
+	for _, r := range c.results {
+		answers = append(answers, []string{r.Name, report.Headline(r)})
 	}
+	writeColumns(&b, answers, width)
+	b.WriteByte('\n')
+	c.writeTable(&b, width)
 	for _, n := range c.notes {
 		fmt.Fprintf(&b, "note: %s.\n", n)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// writeTable writes the figures with their units, and as many runs beside each
+// other as the width has room for; the others follow below.
+func (c *comparison) writeTable(b *strings.Builder, width int) {
+	rows := c.rows(false, sim.ShortNumber)
+	groups := make([]string, len(rows[0])) // above the heads, which they would widen
+	for i, name := range rows[0] {
+		if at := strings.LastIndexByte(name, '/') + 1; i > 0 {
+			groups[i], rows[0][i] = name[:at], name[at:]
+		}
+	}
+	wide := make([]int, len(groups))
+	for _, row := range append([][]string{groups}, rows...) {
+		for i, cell := range row {
+			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
+		}
+	}
+	longestUnit := 0
+	for _, row := range rows[1:] {
+		unit, _ := c.unit(row[0], 0, len(c.results))
+		longestUnit = max(longestUnit, len(unit))
+	}
+	for from := 1; from < len(groups); {
+		to, used := from, wide[0]+2+longestUnit
+		for to < len(groups) && (to == from || used+2+wide[to] <= width) {
+			used += 2 + wide[to]
+			to++
+		}
+		if from > 1 {
+			b.WriteByte('\n')
+		}
+		for k, row := range append([][]string{groups}, rows...) {
+			line := fmt.Sprintf("%-*s", wide[0], row[0])
+			for i := from; i < to; i++ {
+				line += fmt.Sprintf("  %*s", wide[i], row[i])
+			}
+			if k > 1 {
+				unit, ok := c.unit(row[0], from-1, to-1)
+				if !ok {
+					continue // none of these runs reports it
+				}
+				line += "  " + unit
+			}
+			if line = strings.TrimRight(line, " "); line != "" {
+				b.WriteString(line + "\n")
+			}
+		}
+		from = to
+	}
+}
+
+// unit is that of a figure in the first of some runs that reports it.
+func (c *comparison) unit(name string, from, to int) (string, bool) {
+	for i := from; i < min(to, len(c.results)); i++ {
+		if _, ok := c.results[i].Figures[name]; ok {
+			if info := c.scenarios[i].Kind.Explain(name); info != nil {
+				return info.Unit, true
+			}
+			return "", true
+		}
+	}
+	return "", false
 }
 
 // rows are a head and a row per figure; a figure that a run does not report is

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -74,7 +73,9 @@ func describeScenario(s *sim.Scenario) scenarioText {
 
 func showScenario(s *sim.Scenario, width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s: %s\nkind %s: %s\n\nparameters, as --set takes them\n", s.Name, s.About, s.Kind.Name, s.Kind.About)
+	writeColumns(&b, [][]string{{s.Name, s.About}}, width)
+	writeColumns(&b, [][]string{{"kind " + s.Kind.Name, s.Kind.About}}, width)
+	b.WriteString("\nparameters, as --set takes them\n")
 	var rows [][]string
 	for _, p := range s.Parameters() {
 		rows = append(rows, []string{"  " + p.Path, p.Value, p.About})
@@ -98,18 +99,20 @@ func writeColumns(b *strings.Builder, rows [][]string, width int) {
 	wide := make([]int, 8)
 	for _, r := range rows {
 		for i, c := range r[:len(r)-1] {
-			wide[i] = max(wide[i], len([]rune(c)))
+			wide[i] = max(wide[i], columns(c))
 		}
 	}
 	for _, r := range rows {
 		left := 0
 		for i, c := range r[:len(r)-1] {
-			fmt.Fprintf(b, "%-*s  ", wide[i], c)
+			b.WriteString(c + strings.Repeat(" ", wide[i]-columns(c)+2)) // escapes take no columns
 			left += wide[i] + 2
 		}
 		last := r[len(r)-1]
 		if left > width*2/3 {
-			b.WriteString("\n")
+			trimmed := strings.TrimRight(b.String(), " ")
+			b.Reset()
+			b.WriteString(trimmed + "\n")
 			left = 6
 			b.WriteString(strings.Repeat(" ", left))
 		}

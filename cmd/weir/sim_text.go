@@ -4,10 +4,10 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/weir-cli/weir/report"
 	"github.com/weir-cli/weir/sim"
@@ -33,6 +33,9 @@ func columnsOf(k *sim.Kind, names []string) map[*sim.FigureInfo]int {
 	}
 	return count
 }
+
+// shownSeries bounds how many series the text draws.
+const shownSeries = 6
 
 // orderedFigures lists the names of a result's figures in the order of the
 // kind's documentation, numbered ones by number.
@@ -61,39 +64,33 @@ func orderedFigures(k *sim.Kind, figures map[string]float64) []string {
 	return names
 }
 
-// writeSimText answers first: what the scenario is about, its figures, and
+// writeSimText answers first: what the run came to in words, its figures, and
 // then what every result says.
 func writeSimText(w io.Writer, s *sim.Scenario, r *report.Result, t report.TextOptions) error {
 	style := newStyle(t.Color)
-	head := fmt.Sprintf("%s  %s\n\n", style.bold(s.Name), s.About)
-	if _, documented := s.Params.(sim.Documented); documented {
-		if _, err := io.WriteString(w, head); err != nil {
-			return err
-		}
-		t.Figures = figureTable(s, r)
-		return report.WriteText(w, r, t)
-	}
 	var b strings.Builder
-	b.WriteString(head)
-	if r.Interrupted {
-		b.WriteString("interrupted; this is what it had come to\n\n")
+	writeColumns(&b, [][]string{{style.bold(s.Name), s.About}}, t.Width)
+	b.WriteByte('\n')
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return err
 	}
-	b.WriteString(figureTable(s, r) + "\n")
-	for _, c := range r.Checks {
-		word := "pass"
-		if !c.Pass {
-			word = "FAIL"
+	t.Figures = figureTable(s, r)
+	t.Series = plotted(&s.Kind, r.Series)
+	return report.WriteText(w, r, t)
+}
+
+// plotted are the series that the kind draws, in its order.
+func plotted(k *sim.Kind, all []report.Series) []report.Series {
+	var list []report.Series
+	for _, pattern := range k.Plots {
+		prefix, open := strings.CutSuffix(pattern, "*")
+		for _, x := range all {
+			if len(list) < shownSeries && (x.Name == pattern || open && strings.HasPrefix(x.Name, prefix)) {
+				list = append(list, x)
+			}
 		}
-		fmt.Fprintf(&b, "%s  %s: %s\n", word, report.Clean(c.Name), report.Clean(c.Detail))
 	}
-	for _, n := range r.Notes {
-		fmt.Fprintf(&b, "note: %s.\n", n)
-	}
-	if r.Repeat != "" {
-		b.WriteString(report.RepeatLine(r))
-	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return list
 }
 
 // figureTable is the figures with their units; weir sim show has their
@@ -119,32 +116,34 @@ func figureTable(s *sim.Scenario, r *report.Result) string {
 			rows = append(rows, [3]string{info.Name, "…", fmt.Sprintf("%d in --json", columns[info])})
 		case columns[info] > 0:
 		case run <= shownFigures:
-			rows = append(rows, [3]string{name, numberText(r.Figures[name]), info.Unit})
+			rows = append(rows, [3]string{name, sim.ShortNumber(r.Figures[name]), info.Unit})
 		case run == shownFigures+1:
 			rows = append(rows, [3]string{info.Name, "…", "more in --json"})
 		}
 	}
-	wide := [2]int{}
+	wide := [3]int{} // name, before the point, from the point on
 	for _, row := range rows {
-		wide = [2]int{max(wide[0], len(row[0])), max(wide[1], len([]rune(row[1])))}
+		whole, part := splitPoint(row[1])
+		wide = [3]int{max(wide[0], len(row[0])), max(wide[1], whole), max(wide[2], part)}
 	}
 	var b strings.Builder
 	for _, row := range rows {
-		fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("%-*s  %*s  %s", wide[0], row[0], wide[1], row[1], row[2]), " "))
+		whole, part := splitPoint(row[1])
+		fmt.Fprintln(&b, strings.TrimRight(fmt.Sprintf("%-*s  %s%s%s  %s", wide[0], row[0],
+			strings.Repeat(" ", wide[1]-whole), row[1], strings.Repeat(" ", wide[2]-part), row[2]), " "))
 	}
 	return b.String()
 }
 
-// numberText is a figure with thousands set off and at most six decimals.
-func numberText(v float64) string {
-	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
-		return report.Count(int64(v))
-	}
-	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64)
+// splitPoint counts the runes of a number before its point, and from it on.
+func splitPoint(number string) (whole, part int) {
+	before, _, _ := strings.Cut(number, ".")
+	whole = utf8.RuneCountInString(before)
+	return whole, utf8.RuneCountInString(number) - whole
 }
 
-// writeFiguresCSV writes one table: a row per figure, and a row per value of
-// each series.
+// writeFiguresCSV writes one table: a row per figure, a row per value of each
+// series, and where single requests are decided a row per count and second.
 func writeFiguresCSV(w io.Writer, s *sim.Scenario, r *report.Result) error {
 	c := csv.NewWriter(w)
 	put := func(row, name, at string, v float64, unit string) {
@@ -162,6 +161,15 @@ func writeFiguresCSV(w io.Writer, s *sim.Scenario, r *report.Result) error {
 	for _, x := range r.Series {
 		for i, v := range x.Values {
 			put("series", x.Name, strconv.FormatFloat(x.FromS+float64(i)*x.StepS, 'f', -1, 64), v, "")
+		}
+	}
+	for _, x := range r.PerSecond {
+		at := strconv.FormatInt(x.T, 10)
+		for _, n := range []struct {
+			name string
+			v    int64
+		}{{"offered", x.Offered}, {"admitted", x.Admitted}, {"refused", x.Refused}, {"failed", x.Failed}} {
+			_ = c.Write([]string{"second", n.name, at, strconv.FormatInt(n.v, 10), "requests"})
 		}
 	}
 	c.Flush()
