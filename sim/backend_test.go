@@ -1,24 +1,13 @@
 package sim
 
-import (
-	"context"
-	"testing"
-)
+import "testing"
 
 func stormFigures(t *testing.T, p Params) map[string]float64 {
 	t.Helper()
 	if err := p.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	var o Outcome
-	if err := p.Run(context.Background(), &o); err != nil {
-		t.Fatal(err)
-	}
-	figures := map[string]float64{}
-	for _, f := range o.Figures {
-		figures[f.Name] = f.Value
-	}
-	return figures
+	return ran(t, p)
 }
 
 func newBackend(change func(*backend)) *backend {

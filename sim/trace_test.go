@@ -18,8 +18,14 @@ func figures(t *testing.T, name string, sets ...string) map[string]float64 {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return ran(t, s.Params)
+}
+
+// ran runs parameters and returns what they report.
+func ran(t *testing.T, p Params) map[string]float64 {
+	t.Helper()
 	var o Outcome
-	if err := s.Run(context.Background(), &o); err != nil {
+	if err := p.Run(context.Background(), &o); err != nil {
 		t.Fatal(err)
 	}
 	m := map[string]float64{}
