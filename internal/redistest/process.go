@@ -42,14 +42,14 @@ type process struct {
 }
 
 // plain are the options that every server has.
-func plain(port int) []string {
-	return []string{"--port", strconv.Itoa(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no"}
+func plain(p *process) []string {
+	return []string{"--port", strconv.Itoa(p.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no"}
 }
 
-// start runs a redis-server whose arguments depend on its port, and waits
-// until it serves. A port that somebody else was faster to take is left for
-// another.
-func start(t testing.TB, args func(port int) []string) *process {
+// start runs a redis-server and waits until it serves. args gives its
+// arguments once its directory and port are known, again for each port: one
+// that somebody else was faster to take is left for another.
+func start(t testing.TB, args func(p *process) []string) *process {
 	t.Helper()
 	p := &process{program: peertest.Need(t, "redis-server")}
 	var err error
@@ -66,7 +66,7 @@ func start(t testing.TB, args func(port int) []string) *process {
 	})
 	for try := 1; ; try++ {
 		p.port = freePort(t)
-		p.args = args(p.port)
+		p.args = args(p)
 		if err = p.run(); err == nil {
 			return p
 		}

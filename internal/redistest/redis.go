@@ -3,6 +3,8 @@ package redistest
 import (
 	"context"
 	"fmt"
+	"net"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,8 +32,14 @@ type Redis struct {
 func Mini(t testing.TB) *Redis {
 	t.Helper()
 	m := miniredis.NewMiniRedis()
-	if err := m.Start(); err != nil {
-		t.Fatal(err)
+	for try := 1; ; try++ {
+		err := m.StartAddr(net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t))))
+		if err == nil {
+			break
+		}
+		if try == 10 {
+			t.Fatal(err)
+		}
 	}
 	t.Cleanup(m.Close)
 	return &Redis{URL: "redis://" + m.Addr(), Addr: m.Addr(), Mini: m, t: t, admin: &redis.Options{Addr: m.Addr()}}
@@ -41,7 +49,12 @@ func Mini(t testing.TB) *Redis {
 // "--maxmemory", "1mb".
 func Server(t testing.TB, extra ...string) *Redis {
 	t.Helper()
-	p := start(t, func(port int) []string { return append(plain(port), extra...) })
+	return server(t, func(p *process) []string { return append(plain(p), extra...) })
+}
+
+func server(t testing.TB, args func(p *process) []string) *Redis {
+	t.Helper()
+	p := start(t, args)
 	return &Redis{URL: "redis://" + p.addr(), Addr: p.addr(), t: t, proc: p, admin: &redis.Options{Addr: p.addr()}}
 }
 
@@ -52,8 +65,8 @@ func Each(t *testing.T, f func(t *testing.T, r *Redis)) {
 	t.Run("real", func(t *testing.T) { f(t, Server(t)) })
 }
 
-// Client returns a client that sends nothing twice and heeds the deadlines of
-// contexts. It is closed when t ends.
+// Client returns a client that sends and dials nothing twice and heeds the
+// deadlines of contexts. It is closed when t ends.
 func (r *Redis) Client(t testing.TB) redis.UniversalClient {
 	t.Helper()
 	o := *r.admin
@@ -61,7 +74,7 @@ func (r *Redis) Client(t testing.TB) redis.UniversalClient {
 }
 
 func client(t testing.TB, o *redis.Options) *redis.Client {
-	o.MaxRetries = -1
+	o.MaxRetries, o.DialerRetries = -1, 1
 	o.ContextTimeoutEnabled = true
 	c := redis.NewClient(o)
 	t.Cleanup(func() { _ = c.Close() })
