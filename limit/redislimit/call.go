@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -19,7 +20,9 @@ type call struct {
 	*redis.RawWriteToCmd
 	script *Script
 	args   []any
+	keys   []string // args point into it
 	reply  reply
+	timer  *time.Timer
 	err    error // set before done
 
 	state atomic.Int32 // queued, taken or left
@@ -39,22 +42,31 @@ const (
 )
 
 var calls = sync.Pool{New: func() any {
-	c := &call{done: make(chan struct{}, 1)}
+	c := &call{done: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
+	c.timer.Stop()
 	c.RawWriteToCmd = redis.NewRawWriteToCmd(context.Background(), writerOf{c}, evalsha)
 	return c
 }}
 
 const evalsha = "evalsha"
 
-// newCall returns a call of script with room for arguments.
-func newCall(script *Script) *call {
+// newCall returns a call of script for keys that are to be added; its other
+// arguments follow.
+func newCall(script *Script, keys int) *call {
 	c := calls.Get().(*call)
 	c.script, c.err = script, nil
-	c.args = c.args[:0]
+	c.args = append(c.args[:0], evalsha, &script.sha, keys)
+	c.keys = c.keys[:0]
 	c.state.Store(queued)
 	c.again, c.redirects = false, 0
 	c.ready(false)
 	return c
+}
+
+// key adds a key. It is copied, since the caller's may be gone before c is.
+func (c *call) key(key string) {
+	c.keys = append(c.keys, key)
+	c.args = append(c.args, &c.keys[len(c.keys)-1])
 }
 
 // ready makes c fit to be sent, for the first time or again.
@@ -68,6 +80,7 @@ func (c *call) ready(asking bool) {
 // free gives c back. Only for a caller whose call is done.
 func (c *call) free() {
 	clear(c.args)
+	clear(c.keys)
 	c.script, c.batch, c.err = nil, nil, nil
 	calls.Put(c)
 }

@@ -22,11 +22,17 @@ type node struct {
 	mu      sync.Mutex
 	waiting []*call
 	lanes   int
+	idle    sync.Cond // lanes became fewer
 }
 
-// submit queues c and sees to it that somebody sends it.
-func (n *node) submit(c *call) {
+// submit queues c and sees to it that somebody sends it. It tells false when
+// the Store is closed.
+func (n *node) submit(c *call) bool {
 	n.mu.Lock()
+	if n.s.closed.Load() {
+		n.mu.Unlock()
+		return false
+	}
 	n.waiting = append(n.waiting, c)
 	start := n.lanes < n.s.o.Lanes
 	if start {
@@ -35,6 +41,16 @@ func (n *node) submit(c *call) {
 	n.mu.Unlock()
 	if start {
 		go n.lane()
+	}
+	return true
+}
+
+// drain returns when no lane is at work. The Store is closed.
+func (n *node) drain() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for n.lanes > 0 {
+		n.idle.Wait()
 	}
 }
 
@@ -63,6 +79,7 @@ func (n *node) next(b *batch) bool {
 	n.waiting = n.waiting[:rest]
 	if k == 0 {
 		n.lanes--
+		n.idle.Broadcast()
 	}
 	return k > 0
 }
@@ -147,7 +164,7 @@ func (n *node) settle(c *call) (again bool) {
 	case c.err == nil:
 	case c.reply.fault == "":
 		n.s.failed(n, kind)
-	case kind == KindMoved && n.s.follow(c):
+	case kind == KindMoved && n.s.follow(n, c):
 		return false
 	case (kind == KindNoScript || kind == KindReadOnly) && !c.again:
 		c.again = true

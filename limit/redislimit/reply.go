@@ -8,7 +8,7 @@ import (
 const (
 	// maxReply is the most numbers a reply may hold: the time, and what a
 	// script says of each part.
-	maxReply = 1 + maxParts*partReply
+	maxReply = 1 + maxParts*partNumbers
 	// maxReplyLine bounds one line of a reply, in bytes. Longer is an error's
 	// text at most, of which the start is kept.
 	maxReplyLine = 512

@@ -3,6 +3,7 @@ package redislimit
 import (
 	"context"
 	"errors"
+	"net"
 	"strings"
 
 	"github.com/redis/go-redis/v9"
@@ -37,7 +38,9 @@ func (s *Store) nodeOf(c *redis.Client) *node {
 }
 
 func (s *Store) newNode(c *redis.Client) *node {
-	return &node{s: s, c: c.WithTimeout(s.o.Timeout), addr: c.Options().Addr}
+	n := &node{s: s, c: c.WithTimeout(s.o.Timeout), addr: c.Options().Addr}
+	n.idle.L = &n.mu
+	return n
 }
 
 // failed hears that a call got no reply. The cluster may have lost the node:
@@ -59,9 +62,9 @@ func (s *Store) failed(n *node, kind Kind) {
 	})
 }
 
-// follow sends c to where a MOVED or ASK reply says, and tells false when it
+// follow sends c to where n's MOVED or ASK reply says, and tells false when it
 // has been sent on too often. A MOVED also has the cluster's map read anew.
-func (s *Store) follow(c *call) bool {
+func (s *Store) follow(n *node, c *call) bool {
 	if s.cluster == nil || c.redirects >= s.cluster.Options().MaxRedirects {
 		return false
 	}
@@ -69,7 +72,14 @@ func (s *Store) follow(c *call) bool {
 	if len(words) != 3 {
 		return false
 	}
-	to := s.nodeAt(words[2])
+	host, port, err := net.SplitHostPort(words[2])
+	if err != nil {
+		return false
+	}
+	if host == "" { // a node that does not know its own name
+		host, _, _ = net.SplitHostPort(n.addr)
+	}
+	to := s.nodeAt(net.JoinHostPort(host, port), n.c)
 	if to == nil {
 		return false
 	}
@@ -84,13 +94,11 @@ func (s *Store) follow(c *call) bool {
 	if !c.state.CompareAndSwap(taken, queued) {
 		return false
 	}
-	to.submit(c)
-	return true
+	return to.submit(c)
 }
 
-// nodeAt is the node at addr, or nil when the cluster client does not know it
-// either.
-func (s *Store) nodeAt(addr string) (found *node) {
+// nodeAt is the node at addr, reached as like is when it is new.
+func (s *Store) nodeAt(addr string, like *redis.Client) (found *node) {
 	s.nodes.Range(func(_, n any) bool {
 		if n := n.(*node); n.addr == addr {
 			found = n
@@ -98,5 +106,8 @@ func (s *Store) nodeAt(addr string) (found *node) {
 		}
 		return true
 	})
+	if found == nil {
+		found = s.stray(addr, like)
+	}
 	return found
 }
