@@ -2,14 +2,11 @@ package redisconn
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
-
-	"github.com/weir-cli/weir/limit/redislimit"
 )
 
 // mapAge is how old a cluster client's map of nodes may become, should
@@ -85,15 +82,4 @@ func Open(o Options) (redis.UniversalClient, error) {
 		c.Network = "unix"
 	}
 	return redis.NewClient(c), nil
-}
-
-// Ping reports whether the server, or any node of a cluster, answers and lets
-// the client in. A user who may do other things than PING has been let in.
-func Ping(ctx context.Context, c redis.UniversalClient) error {
-	err := c.Ping(ctx).Err()
-	var reply redis.Error
-	if errors.As(err, &reply) && redislimit.Classify(err) == redislimit.KindNoPerm {
-		return nil
-	}
-	return err
 }
