@@ -50,6 +50,10 @@ func Explain(err error) (text, hint string) {
 	if errors.As(err, &config) {
 		return config.Error(), config.Hint
 	}
+	var file *FileError
+	if errors.As(err, &file) {
+		return report.Clean(file.Error()), "a file that is there and that this user may read"
+	}
 	what, hint := meaning(err)
 	return where(err) + ": " + what, hint
 }

@@ -11,7 +11,7 @@ import (
 
 // mapAge is how old a cluster client's map of nodes may become, should
 // nothing tell it sooner that a node is gone.
-const mapAge = 10 * time.Second
+const mapAge = 2 * time.Second
 
 // silent takes what go-redis would write to stderr; whoever sends a command
 // hears of its error anyway.
@@ -25,7 +25,7 @@ var silence = sync.OnceFunc(func() { redis.SetLogger(silent{}) })
 // connects to nothing yet. The client sends no command twice of its own
 // accord (a cluster client that is sent around may) and dials once per need;
 // contexts bound everything. A mistake in o is a [*ConfigError], a file that
-// cannot be read is not.
+// cannot be read a [*FileError].
 func Open(o Options) (redis.UniversalClient, error) {
 	silence()
 	t, err := parse(o.URL)
