@@ -53,7 +53,7 @@ func (r *Rule) WithHold(d time.Duration) (*Rule, error) {
 func (r *Rule) Releases() bool { return r.spec.Algorithm == limit.Concurrency }
 
 // releaseScript gives the units of one holder back.
-func releaseScript() *Script { return scriptOf(scriptKey{main: "release"}) }
+func releaseScript() *Script { return scriptOf(scriptKey{"release", letterBit("c")}) }
 
 // encodeRelease appends the arguments of giving back what p took: its ID and
 // its cost.

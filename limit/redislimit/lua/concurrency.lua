@@ -5,12 +5,13 @@
 -- of more than one, extra with the sum of (units - 1) over those, limit with
 -- -A and hold with -B. Holders are counted, not summed up. At most STEP of
 -- them are let go in one check.
+local units
 do
   local STEP = 128
 
-  local function units(key, holder)
-    local score = redis.call('ZSCORE', key, 'c' .. holder)
-    return score and whole((string.gsub(score, '^-', ''))) or 1
+  -- What a holder has.
+  function units(key, holder)
+    return max(1, -(score(redis.call('ZSCORE', key, 'c' .. holder)) or -1))
   end
 
   L.c = function(key, now, cost, id, a, b)
@@ -18,8 +19,8 @@ do
     local extra = redis.call('ZSCORE', key, 'extra')
     local gone, ahead = {}, {}
     if extra then
-      extra = string.sub(extra, 1, 1) == '-' and whole(string.sub(extra, 2))
-      if not extra or extra > 2 ^ 51 then
+      extra = -(score(extra) or 1)
+      if extra < 0 or extra > 2 ^ 51 then
         held, extra, unreadable = a, 0, 1
       end
     end

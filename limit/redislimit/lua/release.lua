@@ -5,13 +5,10 @@ local key, holder, cost = KEYS[1], 'h:' .. ARGV[1], tonumber(ARGV[2])
 if cost <= 0 or not redis.call('ZSCORE', key, holder) then
   return 0
 end
-local function below(member)
-  local score = redis.call('ZSCORE', key, member)
-  return score and whole((string.gsub(score, '^-', '')))
-end
-local held = max(1, below('c' .. holder) or 1)
+local held = units(key, holder)
 local left = max(0, held - cost)
-local extra = max(0, (below('extra') or 0) - (held - max(1, left)))
+local extra = -(score(redis.call('ZSCORE', key, 'extra')) or 0)
+extra = max(0, extra - (held - max(1, left)))
 if left == 0 then
   redis.call('ZREM', key, holder, 'c' .. holder)
 elseif left == 1 then

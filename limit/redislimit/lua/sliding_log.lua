@@ -26,7 +26,7 @@ do
       return 0, 0
     end
     local sum, _ = entry(top[3])
-    local last = whole(top[4])
+    local last = score(top[4])
     if not sum or not last then
       return
     elseif last <= edge then
@@ -46,7 +46,7 @@ do
     local sum = entry(first)
     local low = redis.call('ZRANK', key, first)
     if sum >= want then
-      return whole(redis.call('ZSCORE', key, first))
+      return score(redis.call('ZSCORE', key, first))
     end
     local high = redis.call('ZCARD', key) - 2
     -- The entry is above low and at most high.
@@ -61,7 +61,7 @@ do
         low = middle
       end
     end
-    return whole(redis.call('ZRANGE', key, high, high, 'WITHSCORES')[2])
+    return score(redis.call('ZRANGE', key, high, high, 'WITHSCORES')[2])
   end
 
   L.l = function(key, now, cost, id, a, b)
@@ -70,7 +70,7 @@ do
     local at, sum, count, last, first, unreadable = now, 0, 0, nil, nil, 0
     local fold = false -- the log is written anew, with one entry for its units
     if #top > 0 then
-      local seen = string.find(top[1], '^limit=%d+ window=%d+$') and whole(top[2])
+      local seen = string.find(top[1], '^limit=%d+ window=%d+$') and score(top[2])
       if seen then
         fold = seen - now > max(b, HELD)
         local upto = max(now, seen)
