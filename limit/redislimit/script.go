@@ -4,7 +4,6 @@ import (
 	"crypto/sha1"
 	"embed"
 	"encoding/hex"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -20,8 +19,14 @@ type Script struct {
 	sha    string
 }
 
-// newScript joins the named files of lua/ in order.
-func newScript(name string, files ...string) *Script {
+func newScript(name, source string) *Script {
+	sum := sha1.Sum([]byte(source))
+	return &Script{name: name, source: source, sha: hex.EncodeToString(sum[:])}
+}
+
+// luaSource is the named files of lua/ in order, without their comments, which
+// are for those who read the files.
+func luaSource(files ...string) string {
 	var b strings.Builder
 	for _, file := range files {
 		text, err := sources.ReadFile("lua/" + file + ".lua")
@@ -29,14 +34,12 @@ func newScript(name string, files ...string) *Script {
 			panic("redislimit: " + err.Error()) // a name in this package is wrong
 		}
 		for line := range strings.Lines(string(text)) {
-			// Comments are for those who read the files.
 			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
 				b.WriteString(line + "\n")
 			}
 		}
 	}
-	sum := sha1.Sum([]byte(b.String()))
-	return &Script{name: name, source: b.String(), sha: hex.EncodeToString(sum[:])}
+	return b.String()
 }
 
 // scriptKey is a main file and the letters it needs, a bit for each.
@@ -102,5 +105,5 @@ func assemble(key scriptKey) *Script {
 		files = append(files, a.file)
 		letters += a.letter
 	}
-	return newScript(fmt.Sprintf("%s:%s", key.main, letters), append(files, key.main)...)
+	return newScript(key.main+":"+letters, luaSource(append(files, key.main)...))
 }
