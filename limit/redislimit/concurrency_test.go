@@ -120,7 +120,7 @@ func TestHoldersOfSlots(t *testing.T) {
 		}},
 	} {
 		t.Run(story.name, func(t *testing.T) {
-			each(t, func(t *testing.T, c redis.UniversalClient) {
+			both(t, func(t *testing.T, c redis.UniversalClient) {
 				rule, err := compile(t, "concurrency:limit=3").WithHold(hold)
 				if err != nil {
 					t.Fatal(err)
@@ -147,7 +147,7 @@ func TestHoldersOfSlots(t *testing.T) {
 // TestManyCrashedHolders: a check lets go of a bounded number, and the next
 // ones of the rest.
 func TestManyCrashedHolders(t *testing.T) {
-	each(t, func(t *testing.T, c redis.UniversalClient) {
+	both(t, func(t *testing.T, c redis.UniversalClient) {
 		const slots, step = 300, 128
 		rule := compile(t, fmt.Sprintf("concurrency:limit=%d", slots))
 		for i := range slots {
