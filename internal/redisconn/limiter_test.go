@@ -27,8 +27,8 @@ func documentedUser(t *testing.T, password string) string {
 	return strings.NewReplacer("'", "", "PASSWORD", password).Replace(string(m[1]))
 }
 
-// takes checks every algorithm once through a client.
-func takes(t *testing.T, o Options) {
+// takes checks every algorithm once for a subject.
+func takes(t *testing.T, o Options, subject string) {
 	t.Helper()
 	c, err := Open(o)
 	if err != nil {
@@ -49,7 +49,7 @@ func takes(t *testing.T, o Options) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		a, err := s.Take(context.Background(), redislimit.Part{Key: redislimit.Key("", "k", spec.Algorithm.String()), Rule: rule, Cost: 1, ID: "1"})
+		a, err := s.Take(context.Background(), redislimit.Part{Key: redislimit.Key("", subject, spec.Algorithm.String()), Rule: rule, Cost: 1, ID: "1"})
 		if err != nil {
 			what, hint := Explain(err)
 			t.Errorf("%s: %s (%s): %v", text, what, hint, err)
@@ -62,7 +62,7 @@ func takes(t *testing.T, o Options) {
 func TestDocumentedUserMayLimit(t *testing.T) {
 	user := documentedUser(t, "pw")
 	r := redistest.ACL(t, user)
-	takes(t, Options{URL: r.As("limiter", "pw")})
+	takes(t, Options{URL: r.As("limiter", "pw")}, "k")
 	c, err := Open(Options{URL: r.As("limiter", "pw")})
 	if err != nil {
 		t.Fatal(err)
@@ -81,5 +81,8 @@ func TestDocumentedUserMayLimitInACluster(t *testing.T) {
 	}
 	user := append([]string{"--user"}, strings.Fields(documentedUser(t, "pw"))...)
 	cl := redistest.Cluster(t, 3, 0, user...)
-	takes(t, Options{URL: cl.URL, User: "limiter", Password: "pw"})
+	o := Options{URL: cl.URL, User: "limiter", Password: "pw"}
+	takes(t, o, "k")
+	cl.Migrate("rl:{moving}:x") // keys that are not there yet are asked for elsewhere
+	takes(t, o, "moving")
 }
