@@ -143,7 +143,7 @@ func (r *EventReader) Complete() bool { return r.ended }
 func (r *EventReader) Meta() Meta {
 	return Meta{Source: r.Header.Source, Name: r.Header.Name, Seed: r.Header.Seed, Repeat: r.Header.Repeat,
 		Duration: r.foot.Duration, Interrupted: r.foot.Interrupted || !r.ended,
-		CPUSeconds: r.foot.CPUSeconds, RSSMB: r.foot.RSSMB}
+		CPUSeconds: r.foot.CPUSeconds, RSSMB: r.foot.RSSMB, Marks: r.foot.Marks}
 }
 
 // Promise is the one that the run was judged by, or nil.
