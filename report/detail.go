@@ -118,7 +118,7 @@ func (d *detail) add(e *Event, left int64, cl *clientStat) {
 	if e.Wait >= 0 {
 		i, _ := slices.BinarySearch(waitBars, e.Wait)
 		d.waits[i]++
-		d.announce(e.Done + e.Wait)
+		d.announce(clampNs(float64(e.Done) + float64(e.Wait)))
 	}
 	if cl != nil && !cl.manyKeys && e.Key < detailFair {
 		for int(e.Key) >= len(d.fair) {
@@ -145,9 +145,9 @@ func (d *detail) announce(due int64) {
 	d.waiting++
 }
 
-// pass forgets the announcements that are due by now.
+// pass forgets the announcements that are due by now, to the whole bin.
 func (d *detail) pass(now int64) {
-	n := now/herdBin - d.aheadFrom
+	n := now/herdBin + 1 - d.aheadFrom
 	if n <= 0 {
 		return
 	}
@@ -155,7 +155,9 @@ func (d *detail) pass(now int64) {
 	for _, c := range d.ahead[:gone] {
 		d.waiting -= int64(c)
 	}
-	d.ahead = d.ahead[:copy(d.ahead, d.ahead[gone:])]
+	kept := copy(d.ahead, d.ahead[gone:])
+	clear(d.ahead[kept:]) // bump takes what lies beyond the end for zeros
+	d.ahead = d.ahead[:kept]
 	d.aheadFrom += n
 }
 

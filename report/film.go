@@ -24,7 +24,7 @@ func NewFilm(s Setup) *Film {
 // Add takes the next event. Events come about in order of Done; its form fits
 // Setup.Tap.
 func (f *Film) Add(e *Event) {
-	for e.Done >= f.next {
+	for e.Done >= f.next && f.next < forever/4 {
 		f.take(f.next)
 	}
 	f.c.add(e)
@@ -67,4 +67,16 @@ func (f *Film) End(m Meta) (*Result, []*Snapshot) {
 		f.frames = f.frames[:n-1]
 	}
 	return r, append(f.frames, last)
+}
+
+// Replay reads a saved run to its end as Rebuild does and films it.
+func Replay(r *EventReader, promise *Promise) (*Result, []*Snapshot, error) {
+	s := r.setup(promise)
+	f := NewFilm(s)
+	m, err := r.all(f.Add)
+	if err != nil {
+		return nil, nil, err
+	}
+	result, frames := f.End(m)
+	return result, frames, nil
 }

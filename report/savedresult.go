@@ -52,7 +52,7 @@ func (r *Result) View() *Snapshot {
 	s := &Snapshot{At: clampNs(r.DurationS * 1e9), Totals: r.Totals, Series: r.PerSecond, Verdict: r.Verdict,
 		Bound: r.Bound, Keys: r.PerKey, NKeys: len(r.PerKey), Targets: r.PerTarget, Status: r.Status,
 		Errors: r.Errors, Hints: r.RetryAfter, Herd: r.Herd, Fairness: r.Fairness, Latency: r.Latency,
-		Sender: r.Sender, Detail: &Detail{}}
+		Sender: r.Sender, Detail: &Detail{Waiting: -1}}
 	t := newTrail(wholeTicks, true)
 	t.Step = 1e9
 	for _, sec := range r.PerSecond[:min(len(r.PerSecond), secondsMax)] {

@@ -169,6 +169,15 @@ func tame(s string) string {
 	return b.String()
 }
 
+// tameText is tame for whole sentences, which have no most length.
+func tameText(s string) string {
+	words := strings.Fields(s)
+	for i, w := range words {
+		words[i] = tame(w)
+	}
+	return strings.Join(words, " ")
+}
+
 var rightToLeft = []*unicode.RangeTable{unicode.Hebrew, unicode.Arabic, unicode.Syriac, unicode.Thaana, unicode.Nko,
 	unicode.Samaritan, unicode.Mandaic, unicode.Adlam, unicode.Mende_Kikakui, unicode.Hanifi_Rohingya, unicode.Yezidi}
 

@@ -28,14 +28,18 @@ func (m *model) clients(c *canvas) {
 		x = c.text(x+1, 0, report.Count(n)+" clients", style{}) + 3
 	}
 	if f := m.snap.Fairness; f.Clients > 1 {
-		x = c.text(x, 0, fmt.Sprintf("Jain %.3f", f.Jain), style{tone: dim}) + 3
+		c.text(x, 0, fmt.Sprintf("Jain %.3f", f.Jain), style{tone: dim})
 	}
 	if b, ok := m.src.(Behaver); ok {
-		x = c.text(x, 0, "after a refusal:", style{tone: dim})
-		c.text(x+1, 0, b.Behaviour(), style{tone: accent, bold: true})
+		x = c.text(1, 1, "after a refusal", style{tone: dim})
+		c.text(x+1, 1, b.Behaviour(), style{tone: accent, bold: true})
 	}
 	spikes := max((c.h-2)*3/5, 6)
 	m.returns(c.sub(0, 2, c.w, spikes))
+	if len(d.Waits) == 0 {
+		c.text(1, 3+spikes, "Only events tell how long they waited.", style{tone: dim})
+		return
+	}
 	histogram(c.sub(0, 2+spikes, c.w, c.h-2-spikes), "waits before a retry",
 		[]series{{"", d.Waits, marked, solid}}, report.Count(total(d.Waits))+" retries")
 }

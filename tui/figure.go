@@ -83,8 +83,8 @@ func share(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// rate is what a promise allows in a second in the long run, and most the most
-// in any interval of ns; 0 for what no interval can say.
+// rate is what a promise allows in a second in the long run; 0 for one that no
+// interval can judge.
 func rate(p *report.Promise) float64 {
 	switch {
 	case p == nil:
@@ -92,17 +92,6 @@ func rate(p *report.Promise) float64 {
 		return float64(p.Units) * 1e9 / float64(p.Per)
 	case p.Window > 0:
 		return float64(p.Limit) * 1e9 / float64(p.Window)
-	}
-	return 0
-}
-
-func most(p *report.Promise, ns int64) float64 {
-	switch {
-	case p == nil:
-	case p.Units > 0 && p.Per > 0:
-		return float64(p.Burst) + float64(p.Units)*float64(ns)/float64(p.Per)
-	case p.Window > 0:
-		return float64(p.Limit) * math.Ceil(float64(ns)/float64(p.Window))
 	}
 	return 0
 }

@@ -29,7 +29,7 @@ func (m *model) findings(c *canvas) {
 		if m.about.Kind != "result" {
 			page.text(x+2, y, "seen since "+clock(f.Since), style{tone: dim})
 		}
-		y = page.sub(0, 0, c.w-1, page.h).wrap(3, y+1, tame(f.Text), style{})
+		y = page.sub(0, 0, c.w-1, page.h).wrap(3, y+1, tameText(f.Text), style{})
 		if e := evidence(f.Evidence); e != "" {
 			y = page.sub(0, 0, c.w-1, page.h).wrap(3, y, e, style{tone: dim})
 		}

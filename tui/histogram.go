@@ -28,7 +28,7 @@ func histogram(c *canvas, title string, list []series, note string) {
 		}
 	}
 	if from < 0 {
-		c.text(1, 1, "None yet.", style{tone: dim})
+		c.text(1, 1, "Nothing here yet.", style{tone: dim})
 		return
 	}
 	const name, figure = 9, 11

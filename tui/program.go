@@ -35,6 +35,13 @@ func Start(ctx context.Context, src Source, in io.Reader, out *os.File, opt Opti
 	return start(ctx, newModel(src, opt), in, out)
 }
 
+// Screen is one screen of a source as plain text.
+func Screen(src Source, opt Options, width, height int) string {
+	m := newModel(src, opt)
+	m.w, m.h = width, height
+	return m.screen().plainText()
+}
+
 func start(ctx context.Context, m tea.Model, in io.Reader, out *os.File) *Dashboard {
 	d := &Dashboard{done: make(chan struct{})}
 	d.program = tea.NewProgram(m, tea.WithInput(in), tea.WithOutput(out), tea.WithContext(ctx),

@@ -78,11 +78,11 @@ func (m *model) header(c *canvas) {
 	clockAt := m.progress(c)
 	name := c.sub(0, 0, clockAt-1, 1)
 	x = name.text(x+2, 0, tame(m.about.Name), style{bold: true})
-	if m.about.At != "" {
-		x = name.text(x+2, 0, tame(m.about.At), style{tone: dim})
-	}
 	if p := m.about.Promise; p != nil {
-		name.text(x+2, 0, tame(p.Text), style{tone: promised})
+		x = name.text(x+2, 0, tame(p.Text), style{tone: promised})
+	}
+	if m.about.At != "" {
+		name.text(x+2, 0, tame(m.about.At), style{tone: dim})
 	}
 	x = 1
 	for v := range views {

@@ -163,7 +163,10 @@ func (m *model) keys(c *canvas) {
 			bar(c, x+2, y+1, gauge, k.Share, shape, tone)
 		}
 	}
-	said := fmt.Sprintf("%s of %s keys", report.Count(int64(len(rows))), report.Count(int64(m.snap.NKeys)))
+	said := "1 key"
+	if m.snap.NKeys != 1 {
+		said = fmt.Sprintf("%s of %s keys", report.Count(int64(len(rows))), report.Count(int64(m.snap.NKeys)))
+	}
 	if m.snap.NKeys > len(m.snap.Detail.Keys) {
 		said += ": the worst and the busiest"
 	}

@@ -14,6 +14,7 @@ type timeline struct {
 	from, step int64
 	cols       []col
 	per        int64 // what the values are counted per: 100 ms or a second
+	span       int64 // what was counted together; step is a part of it when columns are stretched
 }
 
 // col holds the counts of one column, normed to the timeline's per.
@@ -31,7 +32,7 @@ func stepFor(length int64, n int, least int64) int64 {
 // timelineOf lays the run before until out over n columns of step; the newest
 // is at the right once they no longer all fit.
 func timelineOf(d *report.Detail, until int64, n int, step int64) timeline {
-	t := timeline{step: step, per: 1e9}
+	t := timeline{step: step, span: step, per: 1e9}
 	if n < 1 {
 		return t
 	}
@@ -58,6 +59,21 @@ func timelineOf(d *report.Detail, until int64, n int, step int64) timeline {
 		t.spread(at, at+trail.Step, tick, norm)
 	}
 	return t
+}
+
+// stretch makes several columns of each, where there is room for n.
+func (t *timeline) stretch(n int) {
+	wide := n / max(len(t.cols), 1)
+	if wide < 2 || len(t.cols) == 0 {
+		return
+	}
+	cols := make([]col, 0, len(t.cols)*wide)
+	for _, c := range t.cols {
+		for range wide {
+			cols = append(cols, c)
+		}
+	}
+	t.cols, t.step = cols, t.step/int64(wide)
 }
 
 // spread shares a tick out over the columns that it touches.
@@ -111,14 +127,15 @@ func (t *timeline) axis(c *canvas, y int) {
 	for x := labels; x < c.w; x++ {
 		c.set(x, y, '─', style{tone: dim})
 	}
-	const gap = 16
+	const gap = 12
+	major := round(t.step * gap)
 	last := -gap
 	for x := 0; x < c.w-labels; x++ {
 		at := t.from + int64(x)*t.step
-		if x-last < gap || at%round(t.step*10) != 0 {
+		if x-last < gap || at/major == (at-t.step)/major && at > 0 {
 			continue
 		}
-		name := clock(at)
+		name := clock(at / major * major)
 		if labels+x+1+len(name) > c.w {
 			break
 		}
@@ -128,7 +145,7 @@ func (t *timeline) axis(c *canvas, y int) {
 	}
 }
 
-// round is a step worth a label: ten columns, or half a minute's multiple.
+// round is the next longer time worth a label.
 func round(ns int64) int64 {
 	for _, r := range []int64{1e9, 2e9, 5e9, 10e9, 20e9, 60e9, 120e9, 300e9, 600e9, 1800e9, 3600e9, 3 * 3600e9, 6 * 3600e9, 24 * 3600e9} {
 		if r >= ns {

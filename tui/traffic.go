@@ -10,6 +10,11 @@ import (
 func (m *model) traffic(c *canvas) {
 	d, until := m.snap.Detail, m.snap.At
 	cursor := -1
+	n := c.w - labels
+	step := m.step(n)
+	if !m.about.Over {
+		until -= until % step // the newest column is still being counted
+	}
 	if t, ok := m.src.(*Tape); ok {
 		until = t.at
 		if !t.reveals {
@@ -17,9 +22,10 @@ func (m *model) traffic(c *canvas) {
 			d, until = last.Detail, last.At
 		}
 	}
-	n := c.w - labels
-	step := m.step(n)
 	line := timelineOf(d, until, n, step)
+	if m.zoom == 0 && m.about.Over {
+		line.stretch(n)
+	}
 	if t, ok := m.src.(*Tape); ok && !t.reveals {
 		// What is wound to stays in sight.
 		for end := until; t.at < line.from && end > 0; {
@@ -73,8 +79,6 @@ func (m *model) bands(line *timeline, marks []int, cursor int) []*chart {
 	last := len(line.cols) - 1
 	if cursor >= 0 {
 		last = cursor
-	} else if last > 0 && !m.about.Over {
-		last-- // the newest column is still being counted
 	}
 	var now col
 	if last >= 0 {
@@ -90,7 +94,8 @@ func (m *model) bands(line *timeline, marks []int, cursor int) []*chart {
 			of = " × " + report.Count(int64(keys)) + " keys"
 		}
 		perStep := rate(p) * float64(line.per) / 1e9 * keys
-		bound := most(p, line.step) * keys * float64(line.per) / float64(line.step)
+		allows, _ := p.Allows(line.span)
+		bound := allows * keys * float64(line.per) / float64(line.span)
 		up.levels = []level{
 			{"bound " + brief(bound) + per + of, bound, bounded, '─'},
 			{"promise " + brief(perStep) + per + of, perStep, promised, '┄'},
@@ -105,8 +110,8 @@ func (m *model) bands(line *timeline, marks []int, cursor int) []*chart {
 		bands = append(bands, &chart{name: "failed", note: note(now.failed), shape: hatch, tone: failed, marks: marks, cursor: cursor,
 			values: line.values(func(c col) float64 { return c.failed })})
 	}
-	if line.step > 1e8 {
-		up.note += fmt.Sprintf("   a column is %s", lasting(line.step))
+	if line.span > 1e8 {
+		up.note += fmt.Sprintf("   in steps of %s", lasting(line.span))
 	}
 	return bands
 }

@@ -39,8 +39,8 @@ func (c *console) colors(a *app) tui.Colors {
 }
 
 // startDashboard shows a source on the terminal.
-func startDashboard(ctx context.Context, a *app, c *console, src tui.Source) *tui.Dashboard {
-	return tui.Start(ctx, src, a.keys, a.screen, tui.Options{Colors: c.colors(a), Export: exportScreen})
+func startDashboard(ctx context.Context, a *app, c *console, src tui.Source, view tui.View) *tui.Dashboard {
+	return tui.Start(ctx, src, a.keys, a.screen, tui.Options{Colors: c.colors(a), View: view, Export: exportScreen})
 }
 
 // exportsMost bounds the names that are tried for an exported screen.

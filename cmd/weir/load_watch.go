@@ -39,7 +39,7 @@ func (r *loadRun) show(ctx context.Context, e *load.Engine, c *report.Collector)
 		Length: int64(r.plan.Duration), Sending: -1}
 	l.ctx, l.end = context.WithCancel(ctx)
 	// The dashboard outlives the interrupt that ends the sending.
-	l.dash = startDashboard(context.WithoutCancel(ctx), r.app, r.console, pacedOrNot(l, r.plan))
+	l.dash = startDashboard(context.WithoutCancel(ctx), r.app, r.console, pacedOrNot(l, r.plan), tui.Traffic)
 	go func() {
 		<-l.dash.Done()
 		l.end() // it was left, or it broke: the run ends and reports
