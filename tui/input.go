@@ -25,6 +25,20 @@ type picker struct {
 	done  func(m model, item string) model
 }
 
+// keysOf takes what was typed since the last look: fast typing comes in one.
+func (m model) keysOf(k tea.KeyMsg) (tea.Model, tea.Cmd) {
+	if k.Type != tea.KeyRunes || len(k.Runes) < 2 {
+		return m.key(k)
+	}
+	var cmds []tea.Cmd
+	for _, r := range k.Runes {
+		next, cmd := m.key(tea.KeyMsg{Type: tea.KeyRunes, Runes: []rune{r}, Alt: k.Alt})
+		m = next.(model)
+		cmds = append(cmds, cmd)
+	}
+	return m, tea.Batch(cmds...)
+}
+
 // key takes one key.
 func (m model) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	name := k.String()

@@ -109,7 +109,7 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case leaveMsg:
 		return m, tea.Quit
 	case tea.KeyMsg:
-		return m.key(msg)
+		return m.keysOf(msg)
 	}
 	return m, nil
 }

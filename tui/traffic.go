@@ -129,6 +129,6 @@ func (m *model) flags(c *canvas, y int, line *timeline) {
 			continue // its line is in the chart all the same
 		}
 		c.set(x, y, '▲', style{tone: marked})
-		free = c.text(x+1, y, fit(tame(mark.Text), 40), style{tone: marked}) + 1
+		free = c.text(x+2, y, fit(tame(mark.Text), 40), style{tone: marked}) + 1
 	}
 }

@@ -51,7 +51,8 @@ func (r *loadRun) show(ctx context.Context, e *load.Engine, c *report.Collector)
 // client pauses: there it would change nothing.
 func pacedOrNot(l *liveRun, p *load.Plan) tui.Source {
 	for i := range p.Populations {
-		if pop := &p.Populations[i]; pop.Open || p.Think(i, pop.First, 0) > 0 {
+		pop := &p.Populations[i]
+		if think := p.Think(i, pop.First, 0); pop.Open || think > 0 && think < int64(p.Duration) {
 			return pacedRun{l}
 		}
 	}
