@@ -49,7 +49,7 @@ func (p *chart) top() float64 {
 	}
 	data := top
 	for _, l := range p.levels {
-		if l.value <= 4*data || data == 0 {
+		if l.value <= 2*data || data == 0 {
 			top = max(top, l.value)
 		}
 	}

@@ -183,9 +183,11 @@ func (m *model) footer(c *canvas) {
 	case m.said != "":
 		c.text(1, y, m.said, style{tone: marked})
 	default:
-		x := 1
+		x, quit := 1, c.w-width("q quit")-1
+		c.text(quit, y, "q", style{bold: true})
+		c.text(quit+2, y, "quit", style{tone: dim})
 		for _, h := range m.hints() {
-			if x+width(h[0])+width(h[1])+2 > c.w {
+			if x+width(h[0])+width(h[1])+2 > quit {
 				break
 			}
 			x = c.text(x, y, h[0], style{bold: true})
@@ -222,7 +224,10 @@ func (m *model) hints() [][2]string {
 	if _, ok := m.src.(Marker); ok {
 		h = append(h, [2]string{"m", "mark"})
 	}
-	return append(h, [2]string{"e", "export"}, [2]string{"q", "quit"})
+	if m.opt.Export != nil {
+		h = append(h, [2]string{"e", "export"})
+	}
+	return h
 }
 
 func (p *picker) draw(c *canvas) {

@@ -16,10 +16,12 @@ func (m *model) traffic(c *canvas) {
 		until -= until % step // the newest column is still being counted
 	}
 	if t, ok := m.src.(*Tape); ok {
-		until = t.at
-		if !t.reveals {
-			last := t.frames[len(t.frames)-1]
+		last := t.frames[len(t.frames)-1]
+		switch until = t.at; {
+		case !t.reveals:
 			d, until = last.Detail, last.At
+		case until < last.At:
+			until -= until % step
 		}
 	}
 	line := timelineOf(d, until, n, step)
