@@ -69,7 +69,7 @@ func TestThreeReadersAgree(t *testing.T) {
 		{"admitted p50", fmt.Sprintf("%.2f", back.Latency.Admitted.P50), `admitted +%s `, `admitted +%s `},
 		{"key", fmt.Sprintf("%d", k.Admitted), k.Key + ` +797 +%s`, k.Key + ` .* %s +232 +797`},
 		{"most", fmt.Sprint(k.MaxIn["1s"]), k.Key + ` .* %s `, k.Key + ` .* %s `},
-		{"excess", fmt.Sprintf("%.1f", k.WorstExcess), k.Key + ` .*%s`, `worst excess +\+%s`},
+		{"excess", fmt.Sprintf("%.0f", k.WorstExcess), k.Key + ` .*%s`, `worst excess +\+%s`},
 		{"target", "302", `10\.0\.0\.2:80 +351 +%s`, `10\.0\.0\.2:80 +%s`},
 	} {
 		value := regexp.QuoteMeta(f.want)

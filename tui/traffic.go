@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/weir-cli/weir/report"
 )
@@ -118,19 +119,27 @@ func (m *model) bands(line *timeline, marks []int, cursor int) []*chart {
 	return bands
 }
 
-// flags writes the marks below their columns.
+// flags writes the marks below their columns, each as far as the next one.
 func (m *model) flags(c *canvas, y int, line *timeline) {
-	free := 0
+	type flag struct {
+		x    int
+		text string
+	}
+	var flags []flag
 	for _, mark := range m.about.Marks {
-		at, seen := line.column(int64(mark.AtS * 1e9))
-		if !seen {
-			continue
+		if at, seen := line.column(int64(mark.AtS * 1e9)); seen {
+			flags = append(flags, flag{labels + at, tame(mark.Text)})
 		}
-		x := labels + at
-		if x < free {
-			continue // its line is in the chart all the same
+	}
+	slices.SortStableFunc(flags, func(a, b flag) int { return a.x - b.x })
+	for i, f := range flags {
+		room := c.w - f.x - 2
+		if i+1 < len(flags) {
+			room = flags[i+1].x - f.x - 3
 		}
-		c.set(x, y, '▲', style{tone: marked})
-		free = c.text(x+2, y, fit(tame(mark.Text), 40), style{tone: marked}) + 1
+		c.set(f.x, y, '▲', style{tone: marked})
+		if room > 2 {
+			c.text(f.x+2, y, fit(f.text, room), style{tone: marked})
+		}
 	}
 }
