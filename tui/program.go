@@ -9,7 +9,11 @@ import (
 	"runtime/debug"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/weir-cli/weir/tui/noquery"
 )
+
+func init() { noquery.Done() }
 
 // leaveMsg ends the dashboard from outside.
 type leaveMsg struct{}

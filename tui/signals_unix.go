@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	tea "github.com/charmbracelet/bubbletea"
+	"golang.org/x/sys/unix"
 )
 
 // suspend asks for the process to be stopped, and all of its job with it.
@@ -29,7 +30,7 @@ func (d *Dashboard) watchSignals() (release func()) {
 		for {
 			select {
 			case <-stops:
-				d.stop(stops)
+				d.stop()
 			case sig := <-ends:
 				_ = d.program.ReleaseTerminal()
 				signal.Reset(sig)
@@ -47,15 +48,32 @@ func (d *Dashboard) watchSignals() (release func()) {
 }
 
 // stop stops this process as the signal would have done, with the terminal in
-// order, and returns when it is continued.
-func (d *Dashboard) stop(stops chan os.Signal) {
-	_ = d.program.ReleaseTerminal()
+// order, and returns when it is continued. Once SIGTSTP has been asked for, Go
+// does not give it its effect back, so SIGSTOP takes its place.
+func (d *Dashboard) stop() {
+	if !continuable() {
+		return
+	}
 	on := make(chan os.Signal, 1)
-	signal.Notify(on, syscall.SIGCONT)
-	signal.Reset(syscall.SIGTSTP)
-	_ = syscall.Kill(os.Getpid(), syscall.SIGTSTP)
+	signal.Notify(on, unix.SIGCONT)
+	defer signal.Stop(on)
+	_ = d.program.ReleaseTerminal()
+	_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
 	<-on
-	signal.Stop(on)
-	signal.Notify(stops, syscall.SIGTSTP)
 	_ = d.program.RestoreTerminal()
+}
+
+// continuable reports that a shell can continue this process. The system does
+// not heed SIGTSTP where none can, as in the first process of a session.
+func continuable() bool {
+	group := unix.Getpgrp()
+	session, err := unix.Getsid(0)
+	if err != nil || group == session {
+		return false
+	}
+	if g, err := unix.Getpgid(os.Getppid()); err == nil && g == group {
+		return true
+	}
+	parents, err := unix.Getsid(os.Getppid())
+	return err == nil && parents == session
 }
