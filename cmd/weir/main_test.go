@@ -44,6 +44,8 @@ func TestScripts(t *testing.T) {
 			"exits":  exits,
 			"aim":    aim,
 			"screen": screen,
+			"shows":  shows,
+			"await":  await,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
