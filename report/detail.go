@@ -53,15 +53,26 @@ type KeyLine struct {
 	Bound float64
 	// Share is what was admitted of what the promise allows over the run so far.
 	Share, Excess float64
+	Told          Told // about its bucket
 	// Jain is the fairness among the Clients of the key; both are 0 where they
 	// are not kept.
 	Jain    float64
 	Clients int64
 }
 
+// Told is what callers of a key were told about its limit last. Limit and
+// Remaining are -1 and the waits negative where nothing was said.
+type Told struct {
+	At               int64 // when; 0 is never
+	Limit, Remaining int64
+	Reset            int64 // ns from At until the limit is fresh again
+	RefusedAt        int64 // when somebody was told to wait; 0 is never
+	RetryAfter       int64 // and for how long, in ns
+}
+
 const (
 	detailKeys  = 256
-	detailFair  = 1 << 16 // keys whose fairness is kept
+	detailFair  = 1 << 16 // keys whose fairness is kept, and what was told about them
 	returnsBins = 1000
 	aheadMost   = 60_000 // bins of waits that are told apart: ten minutes
 	aheadBins   = 1000
@@ -88,6 +99,7 @@ type detail struct {
 	aheadFrom   int64 // bin of ahead[0]
 	waiting     int64
 	fair        []fairCount // by key
+	told        []Told      // by key
 	found       []Found
 	foundAt     int64
 	lean        bool // trails are in the last snapshot only
@@ -120,6 +132,7 @@ func (d *detail) add(e *Event, left int64, cl *clientStat) {
 		d.waits[i]++
 		d.announce(clampNs(float64(e.Done) + float64(e.Wait)))
 	}
+	d.tell(e)
 	if cl != nil && !cl.manyKeys && e.Key < detailFair {
 		for int(e.Key) >= len(d.fair) {
 			d.fair = append(d.fair, fairCount{})
@@ -132,6 +145,32 @@ func (d *detail) add(e *Event, left int64, cl *clientStat) {
 			f.sum++
 			f.squares += 2*uint64(cl.admitted) + 1
 		}
+	}
+}
+
+// tell takes down what an answer says about the limit.
+func (d *detail) tell(e *Event) {
+	if e.Has&(HasLimit|HasRemaining|HasReset|HasRetryAfter) == 0 || e.Key >= detailFair {
+		return
+	}
+	for int(e.Key) >= len(d.told) {
+		d.told = append(d.told, Told{Limit: -1, Remaining: -1, Reset: -1, RetryAfter: -1})
+	}
+	t := &d.told[e.Key]
+	if e.Has&(HasLimit|HasRemaining|HasReset) != 0 {
+		t.At, t.Limit, t.Remaining, t.Reset = e.Done, -1, -1, -1
+	}
+	if e.Has&HasLimit != 0 {
+		t.Limit = e.Limit
+	}
+	if e.Has&HasRemaining != 0 {
+		t.Remaining = e.Remaining
+	}
+	if e.Has&HasReset != 0 {
+		t.Reset = e.Reset
+	}
+	if e.Has&HasRetryAfter != 0 {
+		t.RefusedAt, t.RetryAfter = e.Done, e.RetryAfter
 	}
 }
 
@@ -257,6 +296,9 @@ func (c *Collector) keyLine(i uint32, k *keyStat, end int64) KeyLine {
 		}
 	} else if k.admitted == 0 {
 		l.Most = 0
+	}
+	if int(i) < len(c.detail.told) {
+		l.Told = c.detail.told[i]
 	}
 	if int(i) < len(c.detail.fair) {
 		f := &c.detail.fair[i]

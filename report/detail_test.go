@@ -37,7 +37,7 @@ func TestTrailKeepsItsSum(t *testing.T) {
 		t.Errorf("half of it ends at %d of %d", half.End(), at)
 	}
 	// A week later, and at the end of time.
-	wide.at(7 * 86_400e9).Offered++
+	wide.at(7*86_400e9).Offered++
 	wide.at(math.MaxInt64).Offered++
 	if sum(wide.Ticks) != n+2 {
 		t.Errorf("%d, want %d", sum(wide.Ticks), n+2)
@@ -158,6 +158,34 @@ func TestReadResult(t *testing.T) {
 	} {
 		if _, err := ReadResult(strings.NewReader(tt.text)); err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%.30q: %v, want %q", tt.text, err, tt.want)
+		}
+	}
+}
+
+// What was told last about a key's limit is kept, and what was not said stays
+// unknown.
+func TestWhatCallersWereTold(t *testing.T) {
+	c := NewCollector(Setup{Detail: true})
+	s := c.Shard()
+	for i, e := range []Event{
+		{Key: 1, Verdict: Admitted, Has: HasLimit | HasRemaining | HasReset, Limit: 20, Remaining: 7, Reset: 5e8},
+		{Key: 2, Verdict: Refused, Has: HasRetryAfter, RetryAfter: 2e9},
+		{Key: 1, Verdict: Admitted, Has: HasRemaining, Remaining: 6},
+		{Key: 3, Verdict: Admitted},
+	} {
+		e.Done, e.Wait = int64(i+1)*1e6, -1
+		s.Record(&e)
+	}
+	s.Advance(1e9)
+	c.Merge(1e9)
+	want := []Told{
+		{At: 3e6, Limit: -1, Remaining: 6, Reset: -1, RetryAfter: -1},
+		{Limit: -1, Remaining: -1, Reset: -1, RefusedAt: 2e6, RetryAfter: 2e9},
+		{},
+	}
+	for i, l := range c.Latest().Detail.Keys {
+		if l.Told != want[i] {
+			t.Errorf("%s: %+v, want %+v", l.Key, l.Told, want[i])
 		}
 	}
 }

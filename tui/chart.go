@@ -94,9 +94,13 @@ func (p *chart) draw(c *canvas, top float64) {
 	p.across(plot, top)
 	if p.cursor >= 0 && p.cursor < plot.w {
 		for y := range plot.h {
-			at := plot.at(p.cursor, y)
-			at.s.reverse = true
-			plot.set(p.cursor, y, at.r, at.s)
+			switch at := plot.at(p.cursor, y); at.r {
+			case ' ', '┄', '─', '┊':
+				plot.set(p.cursor, y, '│', style{bold: true})
+			default:
+				at.s.reverse = at.r < braille || at.r >= braille+256
+				plot.set(p.cursor, y, at.r, at.s)
+			}
 		}
 	}
 }

@@ -67,8 +67,3 @@ func (m *model) fleet(c *canvas) {
 	}
 	c.text(1, c.h-1, said, style{tone: dim})
 }
-
-// bucket says why there is none: a run sees answers, not a limiter's state.
-func (m *model) bucket(c *canvas) {
-	c.wrap(2, 1, "This source sees answers, not what a limiter keeps: it has no bucket to show.", style{tone: dim})
-}

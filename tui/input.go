@@ -94,7 +94,7 @@ func (m model) act(name string) model {
 		return m.look()
 	}
 	switch {
-	case m.view == Keys && m.table.key(name):
+	case (m.view == Keys || m.view == Bucket) && m.table.key(name):
 	case m.view == Keys && name == "/":
 		m.asks = prompt{what: "only keys with", text: m.table.filter, done: func(m model, text string) model {
 			m.table.filter, m.table.from = text, 0

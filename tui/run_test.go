@@ -69,6 +69,8 @@ func makeRun() []report.Event {
 		case next-float64(c.at) <= 20e8:
 			full[at] = next
 			e.Verdict, e.Status = report.Admitted, 200
+			e.Has |= report.HasLimit | report.HasRemaining | report.HasReset
+			e.Limit, e.Remaining, e.Reset = 20, int64(20-(next-float64(c.at))/1e8), int64(next-float64(c.at))
 			c.attempt, c.at = 1, e.Done+c.think/4
 		default:
 			e.Verdict, e.Status, e.Wait = report.Refused, 429, 1e9

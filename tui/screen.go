@@ -92,7 +92,7 @@ func (m *model) header(c *canvas) {
 		}
 		label := strconv.Itoa(int(v)+1) + " " + v.String()
 		if v == Findings && len(m.snap.Detail.Findings) > 0 {
-			label += " " + strconv.Itoa(len(m.snap.Detail.Findings))
+			label += " (" + strconv.Itoa(len(m.snap.Detail.Findings)) + ")"
 		}
 		if c.w >= 100 {
 			label = " " + label + " "

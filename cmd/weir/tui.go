@@ -165,7 +165,7 @@ func readSaved(in *bufio.Reader, promise *report.Promise) (tui.About, []*report.
 		return tui.About{}, nil, err
 	}
 	about := tui.About{Kind: "result", Name: r.Name, Sending: -1, Length: int64(r.DurationS * 1e9), Result: r, Marks: r.Marks,
-		Missing: map[tui.View]string{}}
+		Missing: map[tui.View]string{tui.Bucket: "A result does not keep what the answers told; the events of a run do (weir load --events)."}}
 	if r.Bound != nil {
 		// What cannot be read back is left out of the chart; the verdict stands.
 		if _, p, err := parseLimit(r.Bound.Promise); err == nil {

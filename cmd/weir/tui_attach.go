@@ -61,6 +61,7 @@ func newServedRun(ctx context.Context, text string) (*servedRun, error) {
 	first := tui.About{Kind: "serve", At: shown.String(), Sending: -1, Missing: map[tui.View]string{
 		tui.Clients:  "A server's own counts do not tell clients apart. weir load --tui sees them.",
 		tui.Latency:  "A server's own counts have no times. weir load --tui has them.",
+		tui.Bucket:   "A server's own counts do not say what its answers told. weir load --tui shows that.",
 		tui.Findings: "Findings need events: weir load --tui, or weir serve's own report at its end.",
 	}}
 	s.latest.Store(&servedView{&report.Snapshot{}, first})
