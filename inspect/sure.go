@@ -1,0 +1,25 @@
+package inspect
+
+// Sure is how sure it is that a layout's writer wrote a key.
+type Sure uint8
+
+const (
+	// Guess: nothing but the value's shape speaks for it.
+	Guess Sure = iota
+	// Likely: the name or the shape is the writer's, and others may use it too.
+	Likely
+	// Certain: name and shape together are nobody else's that is known.
+	Certain
+)
+
+var sureNames = []string{"guess", "likely", "certain"}
+
+func (s Sure) String() string {
+	if int(s) < len(sureNames) {
+		return sureNames[s]
+	}
+	return sureNames[Guess]
+}
+
+// MarshalText is the name, as in JSON.
+func (s Sure) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
