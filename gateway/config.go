@@ -56,8 +56,9 @@ type Config struct {
 	// Upstream, when set, answers admitted requests.
 	Upstream *url.URL
 
-	Wrong  Wrong
-	Faults Faults
+	Wrong   Wrong
+	Faults  Faults
+	Observe Observe
 
 	MaxKeys int   // keys counted by name; the rest are "other". 0 is 1,000,000
 	MaxBody int64 // bytes of a request body that are read. 0 is 1 MiB
@@ -126,7 +127,7 @@ func (c Config) checked() (Config, error) {
 		return c, err
 	}
 	for _, check := range []func() error{
-		c.Key.check, c.Cost.check, c.Faults.check, c.TLS.check,
+		c.Key.check, c.Cost.check, c.Faults.check, c.TLS.check, c.Observe.check,
 		c.checkListen, func() error { return c.Wrong.check(c) },
 	} {
 		if err := check(); err != nil {

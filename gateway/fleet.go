@@ -38,6 +38,8 @@ type Fleet struct {
 	proxy    *httputil.ReverseProxy
 	scissors scissors
 	run      atomic.Pointer[run]
+	observer *observer
+	stopping atomic.Bool
 
 	mu       sync.Mutex
 	servers  []*http.Server
@@ -100,7 +102,8 @@ func New(c Config) (*Fleet, error) {
 		return nil, err
 	}
 	f.run.Store(r)
-	return f, nil
+	f.observer, err = newObserver(c.Observe, c.Gateways, c.MaxKeys, c.HashKeys, f.now, f.internals)
+	return f, err
 }
 
 // newRun makes fresh stores and books. It records once there are addresses.
@@ -246,9 +249,10 @@ func (f *Fleet) Stop(ctx context.Context) error {
 	f.mu.Lock()
 	servers := f.servers
 	f.mu.Unlock()
+	f.stopping.Store(true)
 	defer f.serving.Wait()
 	defer f.stopOnce.Do(func() { close(f.stopped) })
-	errs := make([]error, len(servers))
+	errs := make([]error, len(servers), len(servers)+1)
 	var stopping sync.WaitGroup
 	for i, s := range servers {
 		stopping.Go(func() {
@@ -258,7 +262,7 @@ func (f *Fleet) Stop(ctx context.Context) error {
 		})
 	}
 	stopping.Wait()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, f.observer.close())...)
 }
 
 // Counts reads the books; PerKey has the top busiest keys.

@@ -47,10 +47,13 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	f.observer.arrived()
+	defer f.observer.answered()
 	s := run.store(f.cfg.Design, g.n, key)
 	now := f.now()
 	d := s.Take(key, now+g.ahead, cost)
 	number := run.tally.decided(g.n, key, d.OK, cost, cut == cutAfter)
+	f.observer.decided(g.n, now, &verdict{Decision: d}, &caller{Key: key}, cost, time.Duration(f.now()-now))
 	if run.recorder != nil {
 		g.record(run, number, now, cost, d)
 	}

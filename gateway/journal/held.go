@@ -71,7 +71,8 @@ func (t *heldTable) add(s *Seen, version int64) (first bool) {
 			}
 			return false
 		}
-		r = &heldRow{caller: *s.Caller.clone()}
+		// The name may be part of a whole request line.
+		r = &heldRow{caller: Caller{strings.Clone(s.Caller.Key), strings.Clone(s.Caller.Plan), strings.Clone(s.Caller.Address)}}
 		sh.rows[r.caller.Name()] = r
 	}
 	if s.Admitted {
@@ -140,11 +141,6 @@ func (r *heldRow) held(i int, seconds float64) *Held {
 		h.RefusedBy[b.source] = b.n
 	}
 	return h
-}
-
-// clone copies texts that may be parts of a whole request.
-func (c *Caller) clone() *Caller {
-	return &Caller{strings.Clone(c.Key), strings.Clone(c.Plan), strings.Clone(c.Address)}
 }
 
 func (s *Seen) rule() *Rule {

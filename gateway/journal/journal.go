@@ -3,6 +3,7 @@ package journal
 import (
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,6 +29,8 @@ type Options struct {
 	Pace   int64         // decisions a second that are written; 0 is DefaultPace
 	Seed   int64         // of the sample
 	Now    func() int64  // unix ns; nil is the system's clock
+	// Show is a caller as the log may name it; nil is as it is.
+	Show func(Caller) Caller
 }
 
 // Seen is one decision as the gateway made it. Its texts may be parts of a
@@ -81,6 +84,9 @@ func New(w io.Writer, o Options) (*Journal, error) {
 	if o.Now == nil {
 		o.Now = func() int64 { return time.Now().UnixNano() }
 	}
+	if o.Show == nil {
+		o.Show = func(c Caller) Caller { return c }
+	}
 	pace, err := limit.BucketSpec{Rate: limit.Rate{Units: o.Pace, Per: time.Second}, Burst: limit.Whole(o.Pace)}.Rule()
 	if err != nil {
 		return nil, fmt.Errorf("pace: %w", err)
@@ -128,9 +134,16 @@ func (j *Journal) line(now int64, s *Seen, because string) Line {
 		d.RetryAfterS = -2
 	}
 	l := j.at(now, Decided)
-	l.Gateway, l.Caller, l.Decision = s.Gateway, s.Caller.clone(), d
+	l.Gateway, l.Caller, l.Decision = s.Gateway, j.shown(&s.Caller), d
 	l.Rule = s.rule()
 	return l
+}
+
+// shown is a caller's own copy: its texts may be parts of a whole request.
+func (j *Journal) shown(c *Caller) *Caller {
+	own := j.o.Show(*c)
+	own = Caller{strings.Clone(own.Key), strings.Clone(own.Plan), strings.Clone(own.Address)}
+	return &own
 }
 
 func (j *Journal) at(now int64, k Kind) Line {

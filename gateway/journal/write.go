@@ -87,7 +87,7 @@ func (j *Journal) endSpan(now int64) {
 		for i := range r.rules {
 			l := j.at(now, Spent)
 			l.Version = r.rules[i].version
-			l.Caller, l.Rule, l.Held = &r.caller, &r.rules[i].Rule, r.held(i, seconds)
+			l.Caller, l.Rule, l.Held = j.shown(&r.caller), &r.rules[i].Rule, r.held(i, seconds)
 			j.writeLine(&l)
 		}
 	}
