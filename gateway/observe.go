@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/weir-cli/weir/gateway/journal"
+	"github.com/weir-cli/weir/limit/metering"
 )
 
 // Observe says what of a fleet is seen from outside. The zero value is GET
@@ -66,7 +67,7 @@ func (n names) caller(c journal.Caller) journal.Caller {
 // metered is a key as meters name it. Its hash is longer than that of other
 // places, which it begins with, since two customers must never share a bill.
 func (n names) metered(key string) string {
-	if n.hash && key != noKey {
+	if n.hash && key != noKey && key != metering.OtherKey {
 		return HashedKey(key)
 	}
 	return key
