@@ -64,7 +64,10 @@ func encodeRelease(dst []any, p *Part) (keys []string, args []any) {
 // decodeRelease reads the reply to a release: the units that came free.
 func decodeRelease(reply any) (int64, error) {
 	n, ok := reply.(int64)
-	if !ok || n < 0 {
+	if list, is := reply.([]int64); is && len(list) == 1 {
+		n, ok = list[0], true
+	}
+	if !ok || n < 0 || n > maxHeld {
 		return 0, fmt.Errorf("redislimit: the reply to a release cannot be right: %.40q", fmt.Sprint(reply))
 	}
 	return n, nil
@@ -72,7 +75,7 @@ func decodeRelease(reply any) (int64, error) {
 
 // errNoHolder is the complaint about a part of a concurrency limit that nobody
 // could give back.
-var errNoHolder = errors.New("redislimit: a concurrency limit needs an ID of 1 to 200 bytes for each holder")
+var errNoHolder = errors.New("a concurrency limit needs an ID of 1 to 200 bytes for each holder")
 
 // checkHolder reports a part that takes or gives back slots without a name for
 // who does.

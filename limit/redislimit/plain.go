@@ -15,10 +15,10 @@ import (
 // callers whose clocks are ahead by up to that.
 const plainSlack = time.Minute
 
-// plain is a window counter made of commands that every client library has.
+// plainWindow is a window counter made of commands that every client library has.
 // The caller's clock says which window now is in, and the window's number is
 // the last part of its count's key: rl:{k-7}:requests:29833333.
-type plain struct {
+type plainWindow struct {
 	c     redis.UniversalClient
 	l     limit.Limiter
 	spec  limit.Spec
@@ -26,31 +26,31 @@ type plain struct {
 	clock func() int64
 }
 
-func newPlain(c redis.UniversalClient, spec limit.Spec, of limit.Algorithm, windows time.Duration, clock func() int64) (plain, error) {
+func newPlain(c redis.UniversalClient, spec limit.Spec, of limit.Algorithm, windows time.Duration, clock func() int64) (plainWindow, error) {
 	if spec.Algorithm != of {
-		return plain{}, &limit.SpecError{Field: "algorithm", Value: spec.Algorithm.String(), Reason: "is not " + of.String(), Hint: of.String() + ":limit=600,window=60s"}
+		return plainWindow{}, &limit.SpecError{Field: "algorithm", Value: spec.Algorithm.String(), Reason: "is not " + of.String(), Hint: of.String() + ":limit=600,window=60s"}
 	}
 	l, err := spec.New()
 	if err != nil {
-		return plain{}, err
+		return plainWindow{}, err
 	}
 	if clock == nil {
 		clock = func() int64 { return time.Now().UnixNano() }
 	}
 	// Whole seconds, rounded up: EXPIRE knows no others.
 	live := (windows*spec.Window + plainSlack + time.Second - 1).Truncate(time.Second)
-	return plain{c: c, l: l, spec: spec, live: live, clock: clock}, nil
+	return plainWindow{c: c, l: l, spec: spec, live: live, clock: clock}, nil
 }
 
 // keyOf is the key of the count of the window that is back before the one
 // that now is in. Times before 1970 count as 1970.
-func (p *plain) keyOf(key string, now, back int64) string {
+func (p *plainWindow) keyOf(key string, now, back int64) string {
 	return key + ":" + strconv.FormatInt(max(now, 0)/int64(p.spec.Window)-back, 10)
 }
 
 // take asks the store once and takes back what did not pass. before is whether
 // the window before counts.
-func (p *plain) take(ctx context.Context, key string, cost int64, before bool) (limit.Decision, error) {
+func (p *plainWindow) take(ctx context.Context, key string, cost int64, before bool) (limit.Decision, error) {
 	now := max(p.clock(), 0)
 	charge := cost > 0 && cost <= p.spec.Limit
 	this := p.keyOf(key, now, 0)
@@ -105,7 +105,7 @@ func (p *plain) take(ctx context.Context, key string, cost int64, before bool) (
 }
 
 // undo takes a count back that cannot be judged, and gives the key a life.
-func (p *plain) undo(ctx context.Context, key string, cost int64) {
+func (p *plainWindow) undo(ctx context.Context, key string, cost int64) {
 	ctx = context.WithoutCancel(ctx)
 	pipe := p.c.Pipeline()
 	pipe.DecrBy(ctx, key, cost)

@@ -22,7 +22,7 @@ import (
 //     window is over, and one whose clock steps back counts in the window
 //     before again;
 //   - it needs Redis 7, whose EXPIRE knows NX; see [OldServerError].
-type PlainFixedWindow struct{ plain }
+type PlainFixedWindow struct{ plainWindow }
 
 // NewPlainFixedWindow limits to a fixed-window spec. A nil clock is the system's, in
 // unix ns. Its error is a *limit.SpecError.
@@ -45,7 +45,7 @@ func (p *PlainFixedWindow) Take(ctx context.Context, key string, cost int64) (li
 // the call is refused. It differs from the script as [PlainFixedWindow] does;
 // counts of the window before that are yet to be taken back weigh, too. More
 // than the limit in a window is taken as the limit. Safe for concurrent use.
-type PlainSlidingCounter struct{ plain }
+type PlainSlidingCounter struct{ plainWindow }
 
 // NewPlainSlidingCounter limits to a sliding-counter spec. A nil clock is the
 // system's, in unix ns. Its error is a *limit.SpecError.
