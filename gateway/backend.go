@@ -27,22 +27,22 @@ type backend interface {
 	node(p *part) string
 }
 
-// memory is a backend in this process: one bank, or one for each gateway.
-type memory struct {
+// inProcess is a backend in this process: one bank, or one for each gateway.
+type inProcess struct {
 	banks []*bank
 	own   int     // the bank that decides
 	by    *owners // unless keys have owners
 	calls *atomic.Int64
 }
 
-func (m *memory) bank(p *part) *bank {
+func (m *inProcess) bank(p *part) *bank {
 	if m.by != nil {
 		return m.banks[m.by.of(p.subject)]
 	}
 	return m.banks[m.own]
 }
 
-func (m *memory) take(_ context.Context, parts []part, now int64) error {
+func (m *inProcess) take(_ context.Context, parts []part, now int64) error {
 	m.calls.Add(1)
 	takeAll(parts, now, m.bank)
 	for i := range parts {
@@ -51,7 +51,7 @@ func (m *memory) take(_ context.Context, parts []part, now int64) error {
 	return nil
 }
 
-func (m *memory) release(_ context.Context, parts []part, now int64) error {
+func (m *inProcess) release(_ context.Context, parts []part, now int64) error {
 	for i := range parts {
 		if parts[i].limit.spec.Algorithm == limit.Concurrency {
 			m.bank(&parts[i]).release(&parts[i], now)
@@ -60,16 +60,16 @@ func (m *memory) release(_ context.Context, parts []part, now int64) error {
 	return nil
 }
 
-func (m *memory) lease(_ context.Context, p *part, now, block, least int64) (int64, time.Duration, error) {
+func (m *inProcess) lease(_ context.Context, p *part, now, block, least int64) (int64, time.Duration, error) {
 	m.calls.Add(1)
 	granted, wait := m.bank(p).lease(p, now, block, least)
 	return granted, wait, nil
 }
 
-func (m *memory) giveBack(_ context.Context, p *part, now, n int64) error {
+func (m *inProcess) giveBack(_ context.Context, p *part, now, n int64) error {
 	m.calls.Add(1)
 	m.bank(p).giveBack(p, now, n)
 	return nil
 }
 
-func (m *memory) node(*part) string { return "" }
+func (m *inProcess) node(*part) string { return "" }

@@ -2,10 +2,13 @@ package gateway
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"sync"
 
 	"github.com/weir-cli/weir/gateway/rules"
 	"github.com/weir-cli/weir/limit"
+	"github.com/weir-cli/weir/limit/redislimit"
 )
 
 // mostShadows bounds the shadow checks under way in a fleet. What is beyond is
@@ -53,11 +56,15 @@ func (g *gateway) decide(ctx context.Context, r *run, set *ready, s *scratch, no
 		v.Decision, by = together(decided)
 		p := &decided[by]
 		v.By, v.Limit, v.Source = p.limit.rule, p.limit.limit, p.source
+		p.limit.book.decided.Add(1)
+		if !v.OK {
+			p.limit.book.refused.Add(1)
+		}
 		s.states = states(s.states, decided)
 		v.Hits = s.states
 	}
 	if len(s.shadow) > 0 && v.OK {
-		v.Shadow = g.shadowed(r, s.shadow, now)
+		v.Shadow = g.shadowed(ctx, r, s.shadow, now)
 	}
 	return v
 }
@@ -149,6 +156,7 @@ func (g *gateway) check(ctx context.Context, r *run, parts []part, now int64) []
 	g.settle(nodes, err)
 	if err != nil {
 		after := g.now()
+		g.undo(b, rest, err, after)
 		for i := range rest {
 			d.standIn(&rest[i], after, g.breakers.probe(b.node(&rest[i]), after))
 		}
@@ -186,12 +194,12 @@ func (g *gateway) settle(nodes []asked, err error) {
 
 // shadowed decides parts on trial, each apart. They are not obeyed, and with a
 // store outside of this process nobody waits for them: then none is returned.
-func (g *gateway) shadowed(r *run, parts []part, now int64) []hitState {
+func (g *gateway) shadowed(ctx context.Context, r *run, parts []part, now int64) []hitState {
 	b := r.backends[g.n]
 	if g.fleet.cfg.Redis == nil {
 		for i := range parts {
 			b.take(context.Background(), parts[i:i+1], now)
-			parts[i].limit.book.tried(!parts[i].d.OK)
+			parts[i].limit.book.trial(!parts[i].d.OK)
 		}
 		return states(nil, parts)
 	}
@@ -215,8 +223,9 @@ func (g *gateway) shadowed(r *run, parts []part, now int64) []hitState {
 				p.limit.book.missed.Add(1)
 				return
 			}
-			p.limit.book.tried(!one[0].d.OK)
+			p.limit.book.trial(!one[0].d.OK)
 			if one[0].d.OK && p.limit.spec.Algorithm == limit.Concurrency {
+				<-ctx.Done() // which net/http does at the end of the request
 				b.release(context.Background(), one, now)
 			}
 		}) {
@@ -254,4 +263,53 @@ func short(parts []part) bool {
 // refusals are the parts that refused, moved to the front.
 func refusals(parts []part) []part {
 	return parts[:front(parts, func(p *part) bool { return !p.d.OK })]
+}
+
+// undo gives slots back of which it is not known whether they were taken.
+func (g *gateway) undo(b backend, parts []part, err error, now int64) {
+	var e *redislimit.StoreError
+	if !errors.As(err, &e) || !e.Ambiguous() {
+		return
+	}
+	for i := range parts {
+		if parts[i].limit.spec.Algorithm == limit.Concurrency {
+			one := []part{parts[i]}
+			g.fleet.background.try(mostShadows, func() { b.release(context.Background(), one, now) })
+		}
+	}
+}
+
+// releases reports whether anything is to be given back once the request is
+// over.
+func (s *scratch) releases() bool {
+	holds := func(p part) bool { return p.limit.spec.Algorithm == limit.Concurrency && p.d.OK }
+	return slices.ContainsFunc(s.parts, holds) || slices.ContainsFunc(s.shadow, holds)
+}
+
+// release gives back the slots of an admitted request. What cannot be given
+// back to a store that is away comes free there by itself.
+func (g *gateway) release(r *run, s *scratch) {
+	now := g.now()
+	for _, parts := range [][]part{s.parts, s.shadow} {
+		for i := range parts {
+			p := &parts[i]
+			switch {
+			case !p.d.OK || p.limit.spec.Algorithm != limit.Concurrency:
+			case p.atShare:
+				share := part{limit: p.limit.shareOf, subject: p.subject, cost: p.cost}
+				r.desks[g.n].slots.release(&share, now)
+			case p.source == FromStore || p.source == FromMemory:
+				r.backends[g.n].release(context.Background(), parts[i:i+1], now)
+			}
+		}
+	}
+}
+
+// nodeOf is the shard that an error of the store is about, if that is known.
+func nodeOf(err error) (node string, known bool) {
+	var e *redislimit.StoreError
+	if errors.As(err, &e) {
+		return e.Node, e.Node != ""
+	}
+	return "", false
 }

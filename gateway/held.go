@@ -212,13 +212,3 @@ func (g *gateway) tidy(r *run, now int64, all bool) {
 		}
 	}
 }
-
-// lends reports whether any limit of the rule is leased.
-func (r *ready) lends(name string) bool {
-	for _, l := range r.limits {
-		if l.name == name && (l.block != nil || l.batch != nil) {
-			return true
-		}
-	}
-	return false
-}

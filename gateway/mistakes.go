@@ -55,6 +55,10 @@ func (a apart) take(ctx context.Context, parts []part, now int64) error {
 		if err := a.backend.take(ctx, parts[i:i+1], now); err != nil {
 			return err
 		}
+		if !parts[i].d.OK {
+			unasked(parts[i+1:])
+			return nil
+		}
 	}
 	return nil
 }

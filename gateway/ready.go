@@ -2,7 +2,6 @@ package gateway
 
 import (
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/weir-cli/weir/gateway/rules"
@@ -25,7 +24,6 @@ const (
 type ready struct {
 	set    *rules.Set
 	limits []*readyLimit // by rules.Limit.Index
-	names  []string      // of the rules
 }
 
 // readyLimit is one limit of a set as the fleet's design has it.
@@ -37,6 +35,7 @@ type readyLimit struct {
 	limiter limit.Limiter
 	window  time.Duration
 	stored  *redislimit.Rule // with Redis
+	wrong   wrongLimit       // decides instead, by mistake; usually nil
 	book    *ruleBook
 
 	block *limit.BlockLease // nil when not leased in blocks
@@ -60,16 +59,13 @@ func (f *Fleet) prepare(set *rules.Set) (*ready, error) {
 		}
 		r.limits = append(r.limits, one)
 	}
-	for _, rule := range set.Rules {
-		r.names = append(r.names, rule.Name)
-	}
 	return r, nil
 }
 
 func (f *Fleet) prepareLimit(rule *rules.Rule, l *rules.Limit, version int64) (*readyLimit, error) {
-	r := &readyLimit{rule: rule, limit: l, name: rule.Name, spec: l.Spec, book: f.books.of(rule)}
+	r := &readyLimit{rule: rule, limit: l, name: rule.Name, spec: l.Spec, book: f.books.rule(rule.Name)}
 	if f.cfg.Wrong.VersionInKey {
-		r.name += "@" + strconv.FormatInt(version, 10)
+		r.name = redislimit.WrongVersionKey(rule.Name, version)
 	}
 	var err error
 	if f.cfg.Design == ExactShares {
@@ -77,7 +73,7 @@ func (f *Fleet) prepareLimit(rule *rules.Rule, l *rules.Limit, version int64) (*
 			return nil, err
 		}
 	}
-	r.spec.Follow = f.cfg.Wrong.skewed() && f.cfg.Redis == nil
+	r.spec.Follow = f.cfg.Wrong.skewed() && r.spec.Algorithm == limit.TokenBucket
 	if r.limiter, err = r.spec.New(); err != nil {
 		return nil, err
 	}
@@ -85,7 +81,10 @@ func (f *Fleet) prepareLimit(rule *rules.Rule, l *rules.Limit, version int64) (*
 	if f.cfg.Redis == nil {
 		return r, r.lend(f.cfg)
 	}
-	if r.stored, err = f.cfg.Wrong.compile(r.spec); err != nil {
+	if r.stored, err = redislimit.Compile(r.spec); err != nil {
+		return nil, err
+	}
+	if r.wrong, err = f.cfg.Wrong.limit(f.cfg.Redis, r); err != nil {
 		return nil, err
 	}
 	if err := r.lend(f.cfg); err != nil {
@@ -166,9 +165,4 @@ func bucketOf(s limit.Spec) limit.BucketSpec {
 		rate = limit.Rate{Units: s.Limit, Per: s.Window}
 	}
 	return limit.BucketSpec{Rate: rate, Burst: limit.Whole(capacity(s))}
-}
-
-// hold is the part of a hit, without its answer.
-func (r *ready) part(h *rules.Hit, cost int64) part {
-	return part{limit: r.limits[h.Limit.Index], subject: h.Subject, cost: times(h.Cost, cost)}
 }

@@ -15,7 +15,8 @@ import (
 // stored is the backend in Redis.
 type stored struct {
 	store   *redislimit.Store
-	prefix  string // of the IDs of holders, other in each process and gateway
+	check   redislimit.Checker // the store, or one that makes a mistake with it
+	prefix  string             // of the IDs of holders, other in each process and gateway
 	holders atomic.Uint64
 	calls   *atomic.Int64
 }
@@ -23,7 +24,7 @@ type stored struct {
 func newStored(s *redislimit.Store, calls *atomic.Int64) *stored {
 	var b [9]byte
 	rand.Read(b[:])
-	return &stored{store: s, prefix: hex.EncodeToString(b[:]) + "-", calls: calls}
+	return &stored{store: s, check: s, prefix: hex.EncodeToString(b[:]) + "-", calls: calls}
 }
 
 // key is where the part's state is in Redis.
@@ -52,13 +53,14 @@ func (s *stored) parts(dst []redislimit.Part, parts []part) []redislimit.Part {
 func (s *stored) take(ctx context.Context, parts []part, _ int64) error {
 	s.calls.Add(1)
 	var room [4]redislimit.Part
-	a, err := s.store.Take(ctx, s.parts(room[:0], parts)...)
+	a, err := s.check.Take(ctx, s.parts(room[:0], parts)...)
 	if err != nil {
 		return err
 	}
-	for i := range parts {
-		parts[i].d, parts[i].source = a.Parts[i], FromStore
+	for i, d := range a.Parts {
+		parts[i].d, parts[i].source = d, FromStore
 	}
+	unasked(parts[len(a.Parts):])
 	return nil
 }
 
