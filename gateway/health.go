@@ -93,7 +93,7 @@ func (g *gateway) healthz(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f := g.fleet
-	h := f.observer.watch.health(g.n, f.now(), f.stored(), f.stopping.Load(), f.cfg.Observe.RulesMaxAge)
+	h := f.observer.watch.health(g.n, f.now(), f.cfg.Redis != nil, f.stopping.Load(), f.cfg.Observe.RulesMaxAge)
 	status := http.StatusOK
 	if h.Status == unhealthy {
 		status = http.StatusServiceUnavailable

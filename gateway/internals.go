@@ -21,6 +21,10 @@ type internals struct {
 	// Unreadable counts states in the store that were not a limit's own.
 	Unreadable int64
 
+	// Shadow has what rules on trial would have decided. With a store nobody
+	// waits for that, so it comes later than the request's own decision.
+	Shadow []RuleCounts
+
 	LogLines, LogDropped int64 // of the decision log
 	MeterUnsent          int64 // flushes of the meter that failed
 }
@@ -56,7 +60,14 @@ var pulledFigures = []pulledFigure{
 	figure("weir_meter_unsent_total", "Flushes of the meter that failed; the next one carries them.", prometheus.CounterValue, func(i *internals) float64 { return float64(i.MeterUnsent) }),
 }
 
+var (
+	shadowDecisions = prometheus.NewDesc("weir_shadow_decisions_total", "What rules on trial would have decided; nothing was refused for it.", []string{"rule", "outcome"}, nil)
+	shadowMissed    = prometheus.NewDesc("weir_shadow_missed_total", "Decisions that rules on trial did not get to make.", []string{"rule"}, nil)
+)
+
 func (p pulled) Describe(to chan<- *prometheus.Desc) {
+	to <- shadowDecisions
+	to <- shadowMissed
 	for _, f := range pulledFigures {
 		to <- f.desc
 	}
@@ -66,5 +77,14 @@ func (p pulled) Collect(to chan<- prometheus.Metric) {
 	now := p()
 	for _, f := range pulledFigures {
 		to <- prometheus.MustNewConstMetric(f.desc, f.kind, f.value(&now))
+	}
+	for _, r := range now.Shadow[:min(len(now.Shadow), maxRuleLabels)] {
+		if r.ShadowDecided == 0 && r.ShadowMissed == 0 {
+			continue
+		}
+		for i, n := range [len(outcomes)]int64{r.ShadowRefused, r.ShadowDecided - r.ShadowRefused} {
+			to <- prometheus.MustNewConstMetric(shadowDecisions, prometheus.CounterValue, float64(n), r.Rule, outcomes[i])
+		}
+		to <- prometheus.MustNewConstMetric(shadowMissed, prometheus.CounterValue, float64(r.ShadowMissed), r.Rule)
 	}
 }

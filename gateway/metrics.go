@@ -51,12 +51,11 @@ func newMetrics(read func() internals) *metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "weir_requests_in_flight", Help: "Requests that are being decided or answered."}),
 	}
 	decided := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "weir_decisions_total", Help: "Decided requests, by the rule that decided and who decided for it."}, []string{"rule", "outcome", "source"})
-	shadow := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "weir_shadow_decisions_total", Help: "What rules on trial would have decided; nothing was refused for it."}, []string{"rule", "outcome"})
 	took := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "weir_decision_seconds", Help: "How long a decision took.", Buckets: decisionEdges}, []string{"source"})
 	store := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "weir_store_seconds", Help: "How long the store took for a check, and whether it answered.", Buckets: storeEdges}, []string{"node", "outcome"})
 	failed := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "weir_store_errors_total", Help: "Checks that the store did not answer, by what went wrong."}, []string{"kind"})
 	open := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "weir_breaker_open", Help: "Gateways whose breaker for a store node is open."}, []string{"node"})
-	r.MustRegister(decided, shadow, took, store, failed, open, m.openings, m.reloads, m.inFlight, pulled(read))
+	r.MustRegister(decided, took, store, failed, open, m.openings, m.reloads, m.inFlight, pulled(read))
 
 	for s := range sources {
 		m.took[s] = took.WithLabelValues(s.String())
@@ -66,7 +65,7 @@ func newMetrics(read func() internals) *metrics {
 			return noRule
 		}
 		return r.Name
-	}, func(name string) *ruleSeries { return &ruleSeries{name: name, decidedVec: decided, shadowVec: shadow} })
+	}, func(name string) *ruleSeries { return &ruleSeries{name: name, vec: decided} })
 	m.nodes = newSeries(maxNodeLabels, func(node string) string {
 		if node == "" {
 			return storeNode
@@ -90,10 +89,6 @@ type nodeSeries struct {
 func (m *metrics) decided(v *verdict, took time.Duration) {
 	m.rules.of(v.By).count(v)
 	m.took[v.Source].Observe(took.Seconds())
-	for i := range v.Shadow {
-		h := &v.Shadow[i]
-		m.rules.of(h.Rule).countShadow(h.Decision.OK)
-	}
 }
 
 // stored counts one check of the store; kind is "" when it answered.

@@ -113,21 +113,18 @@ func TestMetricsAreOffUnlessWanted(t *testing.T) {
 }
 
 // ruled is a verdict of a rule.
-func ruled(name string, ok bool, by Source, shadow ...*rules.Rule) *verdict {
+func ruled(name string, ok bool, by Source) *verdict {
 	v := &verdict{By: &rules.Rule{Name: name}, Limit: &rules.Limit{Spec: limit.Spec{Rate: limit.Rate{Units: 80, Per: time.Second}, Burst: 80}, From: "plan gold"}, Source: by}
 	v.OK = ok
-	for i, r := range shadow {
-		h := hitState{Rule: r}
-		h.Decision.OK = i%2 == 0
-		v.Shadow = append(v.Shadow, h)
-	}
 	return v
 }
 
 func observed(t testing.TB, o Observe) *observer {
 	t.Helper()
 	now := int64(1_000_000_000_000)
-	w, err := newObserver(o, 2, 10, false, func() int64 { return now }, func() internals { return internals{DenyHits: 7, LeaseHeld: 9} })
+	w, err := newObserver(o, 2, 10, false, func() int64 { return now }, func() internals {
+		return internals{DenyHits: 7, LeaseHeld: 9, Shadow: []RuleCounts{{Rule: "trial", ShadowDecided: 5, ShadowRefused: 2, ShadowMissed: 1}, {Rule: "requests"}}}
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,9 +138,8 @@ func observed(t testing.TB, o Observe) *observer {
 
 func TestEventsBecomeFigures(t *testing.T) {
 	w := observed(t, Observe{Metrics: true})
-	trial, second := &rules.Rule{Name: "trial"}, &rules.Rule{Name: "second"}
 	for range 3 {
-		w.decided(0, 1, ruled("requests", true, FromLease, trial, second), &caller{Key: "k"}, 1, 40*time.Microsecond)
+		w.decided(0, 1, ruled("requests", true, FromLease), &caller{Key: "k"}, 1, 40*time.Microsecond)
 	}
 	w.decided(1, 1, ruled("requests", false, FromDenyCache), &caller{Key: "k"}, 1, 0)
 	w.decided(1, 1, ruled("exports", false, FromClosed), &caller{Key: "k"}, 1, 0)
@@ -166,7 +162,8 @@ func TestEventsBecomeFigures(t *testing.T) {
 		`weir_decisions_total{outcome="refused",rule="exports",source="closed"}`:      1,
 		`weir_decisions_total{outcome="refused",rule="none",source="memory"}`:         1,
 		`weir_shadow_decisions_total{outcome="admitted",rule="trial"}`:                3,
-		`weir_shadow_decisions_total{outcome="refused",rule="second"}`:                3,
+		`weir_shadow_missed_total{rule="trial"}`:                                      1,
+		`weir_shadow_decisions_total{outcome="refused",rule="trial"}`:                 2,
 		`weir_decision_seconds_bucket{source="lease",le="0.0001"}`:                    3,
 		`weir_decision_seconds_bucket{source="lease",le="1e-05"}`:                     0,
 		`weir_store_seconds_count{node="store",outcome="answered"}`:                   1,
@@ -368,7 +365,7 @@ func BenchmarkObserve(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			o.MeterEvery = time.Hour
 			w := observed(b, o)
-			v, c := ruled("requests", true, FromStore, &rules.Rule{Name: "trial"}), &caller{Key: "k-7", Plan: "gold"}
+			v, c := ruled("requests", true, FromStore), &caller{Key: "k-7", Plan: "gold"}
 			b.ReportAllocs()
 			for b.Loop() {
 				w.decided(0, 1, v, c, 1, 40*time.Microsecond)

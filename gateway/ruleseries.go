@@ -10,10 +10,9 @@ import (
 // needed, so that what cannot be, such as a refusal by failing open, does not
 // show. Safe for concurrent use.
 type ruleSeries struct {
-	name                  string
-	decidedVec, shadowVec *prometheus.CounterVec
-	decided               [len(outcomes)][sources]atomic.Pointer[prometheus.Counter]
-	shadow                [len(outcomes)]atomic.Pointer[prometheus.Counter]
+	name string
+	vec  *prometheus.CounterVec
+	of   [len(outcomes)][sources]atomic.Pointer[prometheus.Counter]
 }
 
 var outcomes = [...]string{"refused", "admitted"}
@@ -28,23 +27,11 @@ func outcome(ok bool) int {
 
 func (r *ruleSeries) count(v *verdict) {
 	o := outcome(v.OK)
-	slot := &r.decided[o][v.Source]
+	slot := &r.of[o][v.Source]
 	c := slot.Load()
 	if c == nil {
 		// The vector gives the same counter to all who ask at once.
-		made := r.decidedVec.WithLabelValues(r.name, outcomes[o], v.Source.String())
-		c = &made
-		slot.Store(c)
-	}
-	(*c).Inc()
-}
-
-func (r *ruleSeries) countShadow(ok bool) {
-	o := outcome(ok)
-	slot := &r.shadow[o]
-	c := slot.Load()
-	if c == nil {
-		made := r.shadowVec.WithLabelValues(r.name, outcomes[o])
+		made := r.vec.WithLabelValues(r.name, outcomes[o], v.Source.String())
 		c = &made
 		slot.Store(c)
 	}
