@@ -70,7 +70,11 @@ func (p *reader) document(n ast.Node) {
 	given := p.mapping("the file", n,
 		field{"version", func(n ast.Node) {
 			p.set.lines.version = p.at(n)
-			p.set.Version, _ = p.number("version", n, 1, MaxVersion)
+			v, ok := p.number("version", n, 0, MaxVersion)
+			if p.set.Version = v; ok && v == 0 {
+				e := p.fail(p.at(n), "start with 1 and add one with every change", "version is 0")
+				e.Why = "gateways take a copy only when its version is above the one they have, and begin at 0"
+			}
 		}},
 		field{"rules", func(n ast.Node) { p.list("rules", n, MaxRules, p.ruleEntry) }},
 		field{"overrides", func(n ast.Node) { overrides = n }},
@@ -102,9 +106,6 @@ func (p *reader) number(what string, n ast.Node, least, most int64) (int64, bool
 	switch {
 	case err != nil:
 		p.fail(p.at(n), "", "%s %s is not a whole number", what, shown(s))
-	case v < least && most == MaxVersion:
-		e := p.fail(p.at(n), "start with 1 and add one with every change", "%s %s is below 1", what, shown(s))
-		e.Why = "gateways take a copy only when its version is above the one they have, and begin at 0"
 	case v < least:
 		p.fail(p.at(n), "", "%s %s is below %d", what, shown(s), least)
 	case v > most:
