@@ -13,8 +13,11 @@ import (
 // places are where things stand in a text, for Edit.
 type places struct {
 	version   spot
-	overrides spot // of the name of the list
+	overrides spot // of the list's name
+	list      spot // of the list's bracket, when flow
+	flow      bool // the list is in brackets
 	items     bool // its entries are on lines of their own
+	brackets  bool // all of the text is in brackets
 	text      []byte
 }
 
@@ -35,7 +38,7 @@ func Parse(data []byte, name string) (*Set, error) {
 		p.fail(spot{}, "", "has %d bytes; the most is %d", len(data), MaxBytes)
 		return nil, p.errs
 	}
-	rest, items, lines := split(data)
+	rest, items, lines, end := split(data)
 	node, bad := parseYAML(name, rest, 0)
 	switch {
 	case bad != nil:
@@ -46,7 +49,7 @@ func Parse(data []byte, name string) (*Set, error) {
 		p.document(node)
 		p.set.lines.items = items != nil
 		if len(p.errs) == 0 {
-			p.overrideItems(lines, items)
+			p.overrideItems(lines, items, end)
 		}
 		if len(p.errs) == 0 {
 			p.atOnce()
@@ -67,10 +70,17 @@ func Parse(data []byte, name string) (*Set, error) {
 
 func (p *reader) document(n ast.Node) {
 	var overrides ast.Node
+	if m, ok := n.(*ast.MappingNode); ok {
+		p.set.lines.brackets = m.IsFlowStyle
+	}
 	given := p.mapping("the file", n,
 		field{"version", func(n ast.Node) {
 			p.set.lines.version = p.at(n)
-			p.set.Version, _ = p.number("version", n, 1, MaxVersion)
+			v, ok := p.number("version", n, 0, MaxVersion)
+			if p.set.Version = v; ok && v == 0 {
+				e := p.fail(p.at(n), "start with 1 and add one with every change", "version is 0")
+				e.Why = "gateways take a copy only when its version is above the one they have, and begin at 0"
+			}
 		}},
 		field{"rules", func(n ast.Node) { p.list("rules", n, MaxRules, p.ruleEntry) }},
 		field{"overrides", func(n ast.Node) { overrides = n }},
@@ -88,6 +98,7 @@ func (p *reader) document(n ast.Node) {
 		p.fail(given["rules"], "", "rules has no rule in it")
 	}
 	if overrides != nil && len(p.errs) == 0 {
+		p.set.lines.list, p.set.lines.flow = p.listAt(overrides)
 		p.overrideList(overrides) // after the rules, whatever the order
 	}
 }
@@ -102,9 +113,6 @@ func (p *reader) number(what string, n ast.Node, least, most int64) (int64, bool
 	switch {
 	case err != nil:
 		p.fail(p.at(n), "", "%s %s is not a whole number", what, shown(s))
-	case v < least && most == MaxVersion:
-		e := p.fail(p.at(n), "start with 1 and add one with every change", "%s %s is below 1", what, shown(s))
-		e.Why = "gateways take a copy only when its version is above the one they have, and begin at 0"
 	case v < least:
 		p.fail(p.at(n), "", "%s %s is below %d", what, shown(s), least)
 	case v > most:

@@ -93,7 +93,7 @@ func TestParseRefuses(t *testing.T) {
 	tests := []struct{ name, text, want string }{
 		{"nothing", "", "f: is empty"},
 		{"no version", "rules: [{name: a, per: all, limits: [{default: true, limit: 1/s}]}]", "f:1:1: version is missing"},
-		{"version 0", "version: 0\nrules: []", "f:1:10: version \"0\" is below 1"},
+		{"version 0", "version: 0\nrules: []", "f:1:10: version is 0"},
 		{"version huge", "version: 9007199254740992\nrules: []", "is above"},
 		{"no rules", "version: 1\nrules: []", "f:2:1: rules has no rule"},
 		{"unknown field", rule("    limitz: 1\n"), `f:6:5: unknown field "limitz" in a rule`},
