@@ -51,11 +51,11 @@ func TestParseKeys(t *testing.T) {
 func TestParseKeysErrors(t *testing.T) {
 	const secret = "s3cr3t-key"
 	for text, want := range map[string]string{
-		secret + " gold\n" + secret + " gold\n":                             "keys:2: the same key as on line 1",
-		secret + " gold\n" + hashOf(secret) + " gold\n":                     "keys:2: the same key as on line 1",
+		secret + " gold\n" + secret + " gold\n":         "keys:2: the same key as on line 1",
+		secret + " gold\n" + hashOf(secret) + " gold\n": "keys:2: the same key as on line 1",
 		"\n\n" + secret:                                                     "keys:3: has 1 fields",
 		secret + " gold a b":                                                "keys:1: has 4 fields",
-		secret + " gold acme\nb free acme":                                 "keys:2: its name has another plan on line 1",
+		secret + " gold acme\nb free acme":                                  "keys:2: its name has another plan on line 1",
 		secret + " g/old":                                                   "keys:1: plan is not a name",
 		secret + " " + strings.Repeat("p", 65):                              "keys:1: plan is not a name",
 		secret + " gold n\x01":                                              "keys:1: name is longer",
