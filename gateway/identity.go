@@ -11,8 +11,8 @@ import (
 // identity says who a caller is. Safe for concurrent use.
 type identity struct {
 	file    string
-	header  string // where the key is
-	bearer  bool   // the key stands behind Bearer
+	key     Key
+	bearer  bool // the key stands behind Bearer
 	proxies Proxies
 	seen    stamp                    // of the file when it was read last; read's and watch's
 	table   atomic.Pointer[keyTable] // nil takes every key
@@ -55,7 +55,7 @@ func (c *Config) checkIdentity() error {
 
 // newIdentity reads the file of keys, if there is one.
 func newIdentity(c Config) (*identity, error) {
-	id := &identity{file: c.KeysFile, header: c.Key.Header, proxies: c.Proxies,
+	id := &identity{file: c.KeysFile, key: c.Key, proxies: c.Proxies,
 		bearer: c.Key.Header == "Authorization"}
 	if id.file == "" {
 		return id, nil
@@ -74,11 +74,11 @@ func newIdentity(c Config) (*identity, error) {
 		}
 		id.guesses = append(id.guesses, limit.NewStore(l, limit.StoreOptions{MaxKeys: maxGuessers}))
 	}
-	id.scheme = []string{`ApiKey header="` + id.header + `"`}
+	id.scheme = []string{`ApiKey header="` + id.key.Header + `"`}
 	if id.bearer {
 		id.scheme = []string{"Bearer"}
 	}
-	id.unknown = problem(`{"type":"about:blank","title":"Unauthorized","status":401,"detail":"A key that is known here is wanted in ` + id.header + `."}` + "\n")
+	id.unknown = problem(`{"type":"about:blank","title":"Unauthorized","status":401,"detail":"A key that is known here is wanted in ` + id.key.Header + `."}` + "\n")
 	id.guessed = quietRefusal(http.StatusTooManyRequests)
 	return id, nil
 }
@@ -88,12 +88,12 @@ func newIdentity(c Config) (*identity, error) {
 // Neither leaves anything behind but the address's own bucket.
 func (id *identity) of(r *http.Request, n int, now int64) (c caller, status int) {
 	c.Address = id.proxies.of(r)
-	key := first(r, id.header)
 	t := id.table.Load()
 	if t == nil {
-		c.Key, c.Known = bounded(key), true
+		c.Key, c.Known = id.key.of(r), true
 		return c, 0
 	}
+	key := first(r, id.key.Header)
 	if id.bearer {
 		scheme, token, _ := strings.Cut(key, " ")
 		if key = ""; strings.EqualFold(scheme, "Bearer") {

@@ -59,6 +59,15 @@ func stampOf(name string) (stamp, error) {
 	return stamp{st.Size(), st.ModTime()}, nil
 }
 
+// watchKeys keeps the fleet's keys those of their file until it stops.
+func (f *Fleet) watchKeys() {
+	notice := f.cfg.Notice
+	if notice == nil {
+		notice = func(string) {}
+	}
+	f.identity.watch(f.stopped, keysEvery, notice)
+}
+
 // watch reads the file again whenever it has changed, until stopped is closed.
 // A file that cannot be used is told once, and the keys in force stay.
 func (id *identity) watch(stopped <-chan struct{}, every time.Duration, notice func(string)) {

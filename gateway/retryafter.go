@@ -28,7 +28,6 @@ type RetryAfter struct {
 	Millis bool
 	// Security makes refusals by security rules tell their wait too.
 	Security bool
-	Seed     int64
 }
 
 // ParseRetryAfter reads exact, jitter=FRACTION, jitter=DURATION, slots or
@@ -74,6 +73,7 @@ type waiter struct {
 	grain    time.Duration // what a wait is told in; 0 is exactly
 	sharers  int64         // gateways that draw on the same counters
 	gateway  int64         // from 0
+	seed     uint64
 	drawn    atomic.Uint64
 	mu       sync.Mutex
 	reserved *limit.Slots[slotKey]
@@ -85,7 +85,7 @@ type slotKey struct{ rule, subject string }
 // newWaiter is gateway n's. Waits are told in whole seconds unless they are
 // told in milliseconds or wrong.
 func newWaiter(c Config, n int) *waiter {
-	w := &waiter{RetryAfter: c.RetryAfter, grain: time.Second, sharers: 1, gateway: int64(n)}
+	w := &waiter{RetryAfter: c.RetryAfter, grain: time.Second, sharers: 1, gateway: int64(n), seed: uint64(c.Seed)}
 	switch {
 	case c.Wrong.RetryAfterDown:
 		w.grain = 0
@@ -131,7 +131,7 @@ func after(d time.Duration, more float64) time.Duration {
 // draw is the nth number of the gateway, evenly from 0 up to 1, whichever
 // request gets it.
 func (w *waiter) draw() float64 {
-	return rand.New(rand.NewPCG(uint64(w.Seed)^0x72657472792d6166, w.drawn.Add(1)<<16|uint64(w.gateway))).Float64()
+	return rand.New(rand.NewPCG(w.seed^0x72657472792d6166, w.drawn.Add(1)<<16|uint64(w.gateway))).Float64()
 }
 
 func (w *waiter) slot(short *hitState, now int64, exact time.Duration) time.Duration {
@@ -163,15 +163,4 @@ func stepOf(s limit.Spec) int64 {
 		return 0
 	}
 	return 1 + (per-1)/units
-}
-
-// capacityOf is the most that a limit lets pass at once.
-func capacity(s limit.Spec) int64 {
-	switch {
-	case s.Limit > 0:
-		return s.Limit
-	case s.Algorithm == limit.LeakyQueue:
-		return s.Queue + 1
-	}
-	return s.Burst
 }

@@ -49,14 +49,14 @@ func TestWaits(t *testing.T) {
 	const ms, exact = time.Millisecond, 250 * time.Millisecond
 	v := refusedBy("orders", "10/s,burst=20", t, exact)
 	make := func(r RetryAfter, gateways, n int, d Design) *waiter {
-		return newWaiter(Config{RetryAfter: r, Gateways: gateways, Design: d}, n)
+		return newWaiter(Config{RetryAfter: r, Seed: 7, Gateways: gateways, Design: d}, n)
 	}
 	for _, d := range waits(make(RetryAfter{}, 1, 0, Local), v, 5) {
 		if d != exact {
 			t.Errorf("exact: %v", d)
 		}
 	}
-	for name, r := range map[string]RetryAfter{"share": {Share: 2, Seed: 7}, "up": {Up: 500 * ms, Seed: 7}} {
+	for name, r := range map[string]RetryAfter{"share": {Share: 2}, "up": {Up: 500 * ms}} {
 		got := waits(make(r, 1, 0, Local), v, 400)
 		if least, most := slices.Min(got), slices.Max(got); least < exact || most > exact+500*ms || least > exact+50*ms || most < exact+450*ms {
 			t.Errorf("%s: from %v to %v", name, least, most)

@@ -13,7 +13,6 @@ import (
 // voice writes decisions into headers. Immutable once made.
 type voice struct {
 	style  dialect.Style
-	window time.Duration
 	down   bool // round waits down
 	mute   bool // leave Retry-After out
 	millis bool // say waits in milliseconds as well
@@ -33,7 +32,7 @@ func newVoice(c Config) voice {
 	if c.Wrong.Status503 {
 		refused = http.StatusServiceUnavailable
 	}
-	v := voice{style: c.Dialect, window: windowOf(c.Limit), down: c.Wrong.RetryAfterDown, mute: c.Wrong.NoRetryAfter,
+	v := voice{style: c.Dialect, down: c.Wrong.RetryAfterDown, mute: c.Wrong.NoRetryAfter,
 		millis: c.RetryAfter.Millis, security: c.RetryAfter.Security, quiet: quietRefusal(refused),
 		phrases: &phrases{style: c.Dialect, status: refused}, canonical: map[string]string{}}
 	for _, p := range v.style.Append(nil, dialect.State{Limit: 1, Window: time.Second}) {
@@ -60,27 +59,16 @@ func windowOf(s limit.Spec) time.Duration {
 	return time.Duration(w / s.Rate.Units)
 }
 
-// wait is the Retry-After that a refusal gets, if it gets one.
-func (v *voice) wait(d limit.Decision) (time.Duration, bool) {
-	if d.OK || d.RetryAfter < 0 || v.mute || v.style == dialect.Silent {
+// told is the Retry-After that a refusal gets, if it gets one.
+func (v *voice) told(d *verdict, wait time.Duration) (time.Duration, bool) {
+	if d.OK || wait < 0 || v.mute || v.style == dialect.Silent || d.silent() && !v.security {
 		return 0, false
 	}
-	up := d.RetryAfter
+	up := wait
 	if !v.down && up%time.Second != 0 {
 		up += time.Second
 	}
 	return up.Truncate(time.Second), true
-}
-
-// say sets the fields for d, the decision of the fleet's one limit.
-func (v *voice) say(h http.Header, d limit.Decision, now int64) {
-	if v.down && d.RetryAfter > 0 {
-		d.RetryAfter = d.RetryAfter.Truncate(time.Second)
-	}
-	v.write(h, dialect.State{
-		OK: d.OK, Limit: d.Limit, Remaining: d.Remaining,
-		RetryAfter: d.RetryAfter, ResetAfter: d.ResetAfter, Window: v.window, Now: now,
-	})
 }
 
 // names are the fields that an admitted answer may have. An upstream's own

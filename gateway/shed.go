@@ -65,12 +65,16 @@ type gate struct {
 	seed  uint64
 }
 
-func newGate(s Shed, seed int64) (*gate, error) {
+// newGate is for a Shed that was checked.
+func newGate(s Shed, seed int64) *gate {
 	if !s.on() {
-		return nil, nil
+		return nil
 	}
 	shed, err := s.shedder()
-	return &gate{shed: shed, seed: uint64(seed)}, err
+	if err != nil {
+		return nil
+	}
+	return &gate{shed: shed, seed: uint64(seed)}
 }
 
 // flight is a call that was let in. The zero value is one that nobody counts.
@@ -104,14 +108,14 @@ func (f *flight) answer(now int64, status int) {
 }
 
 // land ends the call. How long it took is until its answer began: a caller who
-// reads slowly says nothing about the upstream.
+// reads slowly says nothing about the upstream, nor does one who hung up before.
 func (f *flight) land(now int64) {
 	if f == nil {
 		return
 	}
 	took := f.answered - f.began
 	if f.answered == 0 {
-		took = now - f.began
+		took = -1
 	}
 	f.gate.mu.Lock()
 	defer f.gate.mu.Unlock()

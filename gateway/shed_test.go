@@ -29,10 +29,7 @@ func TestGate(t *testing.T) {
 	if !ok {
 		t.Error("without a gate a call is shed")
 	}
-	g, err := newGate(Shed{InFlight: 2}, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := newGate(Shed{InFlight: 2}, 1)
 	a, ok1 := g.enter(0)
 	_, ok2 := g.enter(0)
 	_, ok3 := g.enter(0)
@@ -62,10 +59,7 @@ func TestGate(t *testing.T) {
 // that says so is.
 func TestGateJudgesTheUpstream(t *testing.T) {
 	run := func(readers time.Duration, status int) int {
-		g, err := newGate(Shed{Adaptive: true}, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := newGate(Shed{Adaptive: true}, 1)
 		now := int64(1e18)
 		for i := range 100 {
 			var all []*flight

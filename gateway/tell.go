@@ -24,9 +24,7 @@ const mostDeclared = 16
 // enough.
 func (v *voice) tell(h http.Header, d *verdict, under []rules.Hit, wait time.Duration, now int64) {
 	if d.silent() {
-		if v.security {
-			v.tellWait(h, wait)
-		}
+		v.tellWait(h, d, wait)
 		return
 	}
 	tight := d.tightest()
@@ -75,8 +73,9 @@ func (v *voice) write(h http.Header, st dialect.State) {
 // millisName is what several services' clients read before Retry-After.
 const millisName = "Retry-After-Ms"
 
-func (v *voice) tellWait(h http.Header, wait time.Duration) {
-	told, ok := v.wait(limit.Decision{RetryAfter: wait})
+// tellWait tells a wait and nothing else.
+func (v *voice) tellWait(h http.Header, d *verdict, wait time.Duration) {
+	told, ok := v.told(d, wait)
 	if !ok {
 		return
 	}

@@ -11,13 +11,13 @@ type Source uint8
 const (
 	// FromMemory is a limiter in this process: a gateway's own, its key's
 	// owner's, or the one store of a fleet without Redis.
-	FromMemory Source = iota
-	FromStore         // Redis
-	FromLease         // tokens that the gateway holds
-	FromDenyCache     // a refusal of the store that is still in force
-	FromLocalShare    // the gateway's share, while the store does not answer
-	FromOpen          // admitted unasked, while the store does not answer
-	FromClosed        // refused unasked, while the store does not answer
+	FromMemory     Source = iota
+	FromStore             // Redis
+	FromLease             // tokens that the gateway holds
+	FromDenyCache         // a refusal of the store that is still in force
+	FromLocalShare        // the gateway's share, while the store does not answer
+	FromOpen              // admitted unasked, while the store does not answer
+	FromClosed            // refused unasked, while the store does not answer
 
 	sources // how many there are
 )

@@ -88,20 +88,23 @@ func (s *Shedder) Enter(now int64) bool {
 }
 
 // Leave ends a call that took so long to be answered, or failed because the
-// other side was overloaded or silent.
+// other side was overloaded or silent. How long a failure took says nothing,
+// and a negative time is not known.
 func (s *Shedder) Leave(now int64, took time.Duration, failed bool) {
 	s.in--
 	if !s.open || s.spec.Least == s.spec.Most {
 		return
 	}
-	s.calls++
-	if failed {
+	switch t := max(1, int64(took)); {
+	case failed:
+		s.calls++
 		s.failed++
-	}
-	t := max(1, int64(took))
-	s.sum = satAdd(s.sum, t)
-	if s.low == 0 || t < s.low {
-		s.low = t
+	case took >= 0:
+		s.calls++
+		s.sum = satAdd(s.sum, t)
+		if s.low == 0 || t < s.low {
+			s.low = t
+		}
 	}
 	if s.calls >= shedCalls && now-s.opened >= max(shedWindow, 2*min(s.base, int64(time.Minute))) {
 		s.judge()
@@ -112,14 +115,18 @@ func (s *Shedder) Leave(now int64, took time.Duration, failed bool) {
 // judge moves the cap by what the window saw.
 func (s *Shedder) judge() {
 	quiet := 2*s.peak < s.cap && !s.saturated
+	mean := s.base
+	if n := s.calls - s.failed; n > 0 {
+		mean = s.sum / n
+	}
 	switch {
+	case s.low == 0: // nothing was answered
 	case s.base == 0 || s.low < s.base:
 		s.base = s.low
 	case quiet || s.cap == s.spec.Least:
 		// There is no queue of our making, so this is what a call takes now.
 		s.base += (s.low - s.base + 7) / 8
 	}
-	mean := s.sum / s.calls
 	switch {
 	case s.failed*10 > s.calls || mean-s.base > max(s.base, shedNoise):
 		if !quiet {
