@@ -24,7 +24,7 @@ const (
 )
 
 // accountKey is whose bucket it is, under which rule.
-type accountKey struct{ rule, subject string }
+type accountKey struct{ subject, rule string }
 
 // account is the state of one subject under one rule, whatever its limit is at
 // the moment.
@@ -74,7 +74,7 @@ func (b *bank) shardOf(subject string) int {
 // account finds or makes an account in a locked shard, and brings it under
 // the part's limit.
 func (b *bank) account(s *bankShard, p *part, now int64) *account {
-	a := s.accounts[accountKey{p.limit.name, p.subject}]
+	a := s.accounts[accountKey{p.subject, p.limit.name}]
 	if a == nil {
 		a = b.open(s, p, now)
 	}
@@ -112,7 +112,7 @@ func (b *bank) open(s *bankShard, p *part, now int64) *account {
 	}
 	a := new(account)
 	// The subject may be part of a whole request line; keep no more than it.
-	s.accounts[accountKey{p.limit.name, strings.Clone(p.subject)}] = a
+	s.accounts[accountKey{strings.Clone(p.subject), p.limit.name}] = a
 	return a
 }
 
@@ -144,7 +144,7 @@ func (b *bank) release(p *part, now int64) {
 	s := &b.shards[b.shardOf(p.subject)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.accounts[accountKey{p.limit.name, p.subject}]
+	a := s.accounts[accountKey{p.subject, p.limit.name}]
 	if a == nil {
 		a = s.common[p.limit.name]
 	}

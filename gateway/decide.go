@@ -27,12 +27,8 @@ var scratches = sync.Pool{New: func() any {
 	return &scratch{hits: make([]rules.Hit, 0, 4), parts: make([]part, 0, 4), states: make([]hitState, 0, 4)}
 }}
 
-// free lets the next request have it.
+// free lets the next request have it. What it points to stays until then.
 func (s *scratch) free() {
-	clear(s.hits)
-	clear(s.parts)
-	clear(s.shadow)
-	clear(s.states)
 	s.hits, s.parts, s.shadow, s.states = s.hits[:0], s.parts[:0], s.shadow[:0], s.states[:0]
 	scratches.Put(s)
 }
@@ -51,9 +47,12 @@ func (g *gateway) decide(ctx context.Context, r *run, set *ready, s *scratch, no
 	}
 	v.OK = true
 	if len(s.parts) > 0 {
-		decided := g.enforce(ctx, r, s.parts, now)
-		var by int
-		v.Decision, by = together(decided)
+		decided, by := g.enforce(ctx, r, s.parts, now), 0
+		if len(decided) == 1 {
+			v.Decision = decided[0].d
+		} else {
+			v.Decision, by = together(decided)
+		}
 		p := &decided[by]
 		v.By, v.Limit, v.Source = p.limit.rule, p.limit.limit, p.source
 		p.limit.book.decided.Add(1)
@@ -82,6 +81,10 @@ func states(dst []hitState, parts []part) []hitState {
 // about.
 func (g *gateway) enforce(ctx context.Context, r *run, parts []part, now int64) []part {
 	design, d := g.fleet.cfg.Design, r.desks[g.n]
+	if design <= Central && g.fleet.cfg.Redis == nil {
+		r.backends[g.n].take(ctx, parts, now) // memory has no errors
+		return parts
+	}
 	if design.denies() {
 		if refused := front(parts, func(p *part) bool { return d.refused(p, now) }); refused > 0 {
 			return parts[:refused]

@@ -45,7 +45,7 @@ func newDesk(seed int64, gateway int) *desk {
 	return d
 }
 
-func (p *part) account() accountKey { return accountKey{p.limit.name, p.subject} }
+func (p *part) account() accountKey { return accountKey{p.subject, p.limit.name} }
 
 // shard locks and returns the part's.
 func (d *desk) shard(p *part) *deskShard {

@@ -7,7 +7,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 )
 
-// spot is where a value stands, from 1; 0 is unknown.
+// spot is where a value stands, in lines and characters from 1; 0 is unknown.
 type spot struct{ line, column int }
 
 // decoder walks a parsed text and gathers what is wrong with it.
@@ -135,4 +135,14 @@ func (d *decoder) text(what string, n ast.Node, most int) (string, bool) {
 		return s, true
 	}
 	return "", false
+}
+
+// listAt is where a list begins, at its bracket or at its first dash, and
+// whether it has brackets.
+func (d *decoder) listAt(n ast.Node) (at spot, flow bool) {
+	seq, ok := n.(*ast.SequenceNode)
+	if !ok || seq.Start == nil || seq.Start.Position == nil {
+		return spot{}, false
+	}
+	return spot{d.before + seq.Start.Position.Line, seq.Start.Position.Column}, seq.IsFlowStyle
 }

@@ -13,8 +13,11 @@ import (
 // places are where things stand in a text, for Edit.
 type places struct {
 	version   spot
-	overrides spot // of the name of the list
+	overrides spot // of the list's name
+	list      spot // of the list's bracket, when flow
+	flow      bool // the list is in brackets
 	items     bool // its entries are on lines of their own
+	brackets  bool // all of the text is in brackets
 	text      []byte
 }
 
@@ -35,7 +38,7 @@ func Parse(data []byte, name string) (*Set, error) {
 		p.fail(spot{}, "", "has %d bytes; the most is %d", len(data), MaxBytes)
 		return nil, p.errs
 	}
-	rest, items, lines := split(data)
+	rest, items, lines, end := split(data)
 	node, bad := parseYAML(name, rest, 0)
 	switch {
 	case bad != nil:
@@ -46,7 +49,7 @@ func Parse(data []byte, name string) (*Set, error) {
 		p.document(node)
 		p.set.lines.items = items != nil
 		if len(p.errs) == 0 {
-			p.overrideItems(lines, items)
+			p.overrideItems(lines, items, end)
 		}
 		if len(p.errs) == 0 {
 			p.atOnce()
@@ -67,6 +70,9 @@ func Parse(data []byte, name string) (*Set, error) {
 
 func (p *reader) document(n ast.Node) {
 	var overrides ast.Node
+	if m, ok := n.(*ast.MappingNode); ok {
+		p.set.lines.brackets = m.IsFlowStyle
+	}
 	given := p.mapping("the file", n,
 		field{"version", func(n ast.Node) {
 			p.set.lines.version = p.at(n)
@@ -92,6 +98,7 @@ func (p *reader) document(n ast.Node) {
 		p.fail(given["rules"], "", "rules has no rule in it")
 	}
 	if overrides != nil && len(p.errs) == 0 {
+		p.set.lines.list, p.set.lines.flow = p.listAt(overrides)
 		p.overrideList(overrides) // after the rules, whatever the order
 	}
 }

@@ -25,7 +25,10 @@ func (p *reader) ruleEntry(n ast.Node) {
 		field{"name", func(n ast.Node) { p.name(r, n) }},
 		field{"per", func(n ast.Node) { p.per(r, n) }},
 		field{"route", func(n ast.Node) { p.ruleRoutes(r, n) }},
-		field{"limits", func(n ast.Node) { p.list("limits", n, MaxLimits, func(n ast.Node) { p.limitEntry(r, n) }) }},
+		field{"limits", func(n ast.Node) {
+			r.list, r.flow = p.listAt(n)
+			p.list("limits", n, MaxLimits, func(n ast.Node) { p.limitEntry(r, n) })
+		}},
 		field{"cost", func(n ast.Node) { p.costs(r, n) }},
 		field{"mode", func(n ast.Node) { r.Shadow = p.word("mode", n, "enforce", "shadow") == 1 }},
 		field{"security", func(n ast.Node) { r.Security = p.word("security", n, "false", "true") == 1 }},
@@ -208,7 +211,12 @@ func (p *reader) limitEntry(r *Rule, n ast.Node) {
 			if from = what; what != "key" { // which may be a secret
 				from += " " + s
 			}
-			bind = func(l *Limit) { to[s] = l }
+			bind = func(l *Limit) {
+				to[s] = l
+				if what == "key" {
+					l.key = s
+				}
+			}
 		}
 	}
 	where := p.at(n)

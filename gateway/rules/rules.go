@@ -89,6 +89,8 @@ type Rule struct {
 	ranges    *ranges // nil for none
 	overrides map[string]*Override
 	line      int
+	list      spot // of the bracket of limits, or of its first entry
+	flow      bool // limits are in brackets
 }
 
 // Limit is what one rule promises to some.
@@ -99,6 +101,7 @@ type Limit struct {
 	// "key" or "override: " and its reason. Which key is not said, since keys
 	// may be secrets.
 	From string
+	key  string // whose, when From is "key"
 	rule *Rule
 	at   spot
 }

@@ -15,8 +15,8 @@ type item struct{ from, to int }
 // split takes a list of overrides that is written one entry after the other,
 // each on lines of its own under a name at the start of a line, out of the
 // text. What is left keeps its line numbers. Another way of writing leaves the
-// text as it is, and there are no items.
-func split(data []byte) (rest []byte, items []item, lines [][]byte) {
+// text as it is, and there are no items. end is the line after the list.
+func split(data []byte) (rest []byte, items []item, lines [][]byte, end int) {
 	lines = bytes.SplitAfter(data, []byte("\n"))
 	begin := -1
 	for i, l := range lines {
@@ -28,10 +28,10 @@ func split(data []byte) (rest []byte, items []item, lines [][]byte) {
 		}
 	}
 	if begin < 0 {
-		return data, nil, lines
+		return data, nil, lines, 0
 	}
-	indent, end := -1, begin
-	for ; end < len(lines); end++ {
+	indent := -1
+	for end = begin; end < len(lines); end++ {
 		l := lines[end]
 		body := bytes.TrimLeft(l, " ")
 		text := bytes.TrimSpace(body)
@@ -50,12 +50,12 @@ func split(data []byte) (rest []byte, items []item, lines [][]byte) {
 			items = append(items, item{end + 1, end + 1})
 		}
 		if len(items) == 0 {
-			return data, nil, lines // no list
+			return data, nil, lines, 0 // no list
 		}
 		items[len(items)-1].to = end + 1
 	}
 	if len(items) == 0 {
-		return data, nil, lines
+		return data, nil, lines, 0
 	}
 	rest = make([]byte, 0, len(data))
 	for i, l := range lines {
@@ -65,11 +65,12 @@ func split(data []byte) (rest []byte, items []item, lines [][]byte) {
 			rest = append(rest, '\n')
 		}
 	}
-	return rest, items, lines
+	return rest, items, lines, end + 1
 }
 
-// chunks calls read for some items at a time.
-func chunks(lines [][]byte, items []item, read func(items []item)) {
+// chunks calls read for some items at a time, and the line that they end
+// before.
+func chunks(lines [][]byte, items []item, end int, read func(items []item, end int)) {
 	start, marks := 0, 0
 	for i, it := range items {
 		n := 0
@@ -83,27 +84,27 @@ func chunks(lines [][]byte, items []item, read func(items []item)) {
 			}
 		}
 		if marks += n; marks > chunkMarks && i > start {
-			read(items[start:i])
+			read(items[start:i], it.from)
 			start, marks = i, n
 		}
 	}
 	if start < len(items) {
-		read(items[start:])
+		read(items[start:], end)
 	}
 }
 
 // overrideItems reads items of a file's list.
-func (p *reader) overrideItems(lines [][]byte, items []item) {
+func (p *reader) overrideItems(lines [][]byte, items []item, end int) {
 	if len(items) > MaxOverrides {
 		p.fail(spot{items[MaxOverrides].from, 1}, "", "overrides has %d entries; the most is %d", len(items), MaxOverrides)
 		return
 	}
-	chunks(lines, items, func(some []item) {
+	chunks(lines, items, end, func(some []item, end int) {
 		if p.full() {
 			return
 		}
-		first, last := some[0].from, some[len(some)-1].to
-		node, bad := parseYAML(p.file, bytes.Join(lines[first-1:last], nil), first-1)
+		first := some[0].from
+		node, bad := parseYAML(p.file, bytes.Join(lines[first-1:end-1], nil), first-1)
 		if bad != nil {
 			p.errs = append(p.errs, bad)
 			return
