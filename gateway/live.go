@@ -101,14 +101,6 @@ func (r *ready) part(h *rules.Hit, cost int64) part {
 	return part{limit: r.limits[h.Limit.Index], subject: h.Subject, cost: times(h.Cost, cost)}
 }
 
-// window is that of the limit that decided.
-func (r *ready) window(v *verdict) time.Duration {
-	if v.Limit == nil {
-		return 0
-	}
-	return r.limits[v.Limit.Index].window
-}
-
 // lends reports whether any limit of the rule is leased.
 func (r *ready) lends(name string) bool {
 	for _, l := range r.limits {
