@@ -172,6 +172,7 @@ func (f *Fleet) Start() error {
 	}
 	f.urls = urls
 	f.run.Store(r)
+	f.observer.start(f.cfg.Observe.MeterEvery)
 	if f.records() {
 		f.serving.Go(f.mergeUntilStopped)
 	}

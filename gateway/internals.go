@@ -18,6 +18,7 @@ type internals struct {
 
 	ShareKeys int64 // keys with a bucket of their own for a store's absence
 	Shed      int64 // requests answered 503 for the upstream's sake
+	Unknown   int64 // requests turned away for want of a known key
 	// Unreadable counts states in the store that were not a limit's own.
 	Unreadable int64
 
@@ -54,6 +55,7 @@ var pulledFigures = []pulledFigure{
 	figure("weir_deny_cache_size", "Refusals that gateways remember.", prometheus.GaugeValue, func(i *internals) float64 { return float64(i.DenySize) }),
 	figure("weir_local_share_keys", "Keys that gateways keep a share of their own for.", prometheus.GaugeValue, func(i *internals) float64 { return float64(i.ShareKeys) }),
 	figure("weir_shed_total", "Requests answered 503 because the upstream had enough.", prometheus.CounterValue, func(i *internals) float64 { return float64(i.Shed) }),
+	figure("weir_unknown_key_total", "Requests turned away because nobody knows their key.", prometheus.CounterValue, func(i *internals) float64 { return float64(i.Unknown) }),
 	figure("weir_unreadable_state_total", "States in the store that were not a limit's own.", prometheus.CounterValue, func(i *internals) float64 { return float64(i.Unreadable) }),
 	figure("weir_decision_log_lines_total", "Lines written to the decision log.", prometheus.CounterValue, func(i *internals) float64 { return float64(i.LogLines) }),
 	figure("weir_decision_log_dropped_total", "Lines that the decision log left out.", prometheus.CounterValue, func(i *internals) float64 { return float64(i.LogDropped) }),

@@ -38,21 +38,26 @@ type meters struct {
 	all     []*metering.Meter
 	records []metering.Record // of the flush in progress; reused
 	unsent  atomic.Int64      // flushes that failed
+	started bool
 	stop    chan struct{}
 	stopped sync.WaitGroup
 }
 
-// newMeters starts to flush. Each gateway gets a name that no process ever has
-// again.
-func newMeters(sink MeterSink, every time.Duration, gateways, maxKeys int, clock func() int64, shown func(string) string) *meters {
+// newMeters gives each gateway a name that no process ever has again.
+func newMeters(sink MeterSink, gateways, maxKeys int, clock func() int64, shown func(string) string) *meters {
 	var life [8]byte
 	rand.Read(life[:]) // never fails
 	m := &meters{sink: sink, shown: shown, clock: clock, stop: make(chan struct{})}
 	for i := range gateways {
 		m.all = append(m.all, metering.NewMeter(fmt.Sprintf("%s-%d", hex.EncodeToString(life[:]), i+1), i+1, maxKeys))
 	}
-	m.stopped.Go(func() { m.flushUntilStopped(every) })
 	return m
+}
+
+// start says that each gateway is there, and flushes from now on.
+func (m *meters) start(every time.Duration) {
+	m.started = true
+	m.stopped.Go(func() { m.flushUntilStopped(every) })
 }
 
 func (m *meters) add(gw int, key string, now, units int64) {
@@ -110,8 +115,12 @@ func (m *meters) send() error {
 	return m.sink.Write(ctx, m.records)
 }
 
-// close says that nothing follows, and closes the sink.
+// close says that nothing follows, unless nothing was begun, and closes the
+// sink.
 func (m *meters) close() error {
+	if !m.started {
+		return m.sink.Close()
+	}
 	close(m.stop)
 	m.stopped.Wait()
 	var err error

@@ -110,10 +110,11 @@ func (s *flaky) Close() error { s.closed = true; return nil }
 
 func TestAFlushThatFailsIsMadeUpFor(t *testing.T) {
 	sink := &flaky{fails: 4}
-	w, err := newObserver(Observe{Metrics: true, Meter: sink, MeterEvery: time.Millisecond}, 1, 10, false, func() int64 { return 5 }, func() internals { return internals{} })
+	w, err := newObserver(Observe{Metrics: true, Meter: sink}, 1, 10, false, func() int64 { return 5 }, func() internals { return internals{} })
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.start(time.Millisecond)
 	v := verdict{Source: FromMemory}
 	v.OK = true
 	for i := range 100 {
@@ -142,10 +143,11 @@ func TestAFlushThatFailsIsMadeUpFor(t *testing.T) {
 // The end is tried more than once, and then said to be missing.
 func TestAMeterThatCannotEndSaysSo(t *testing.T) {
 	sink := &flaky{fails: 1 << 30}
-	w, err := newObserver(Observe{Meter: sink, MeterEvery: time.Hour}, 1, 10, false, func() int64 { return 5 }, func() internals { return internals{} })
+	w, err := newObserver(Observe{Meter: sink}, 1, 10, false, func() int64 { return 5 }, func() internals { return internals{} })
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.start(time.Hour)
 	var out *OutputError
 	if err := w.close(); !errors.As(err, &out) || out.What != "the meter" || !strings.Contains(err.Error(), "no answer") {
 		t.Errorf("got %v", err)
@@ -247,4 +249,27 @@ func FuzzMeterField(f *testing.F) {
 			t.Fatalf("%+v came back as %+v, %v", r, again, err)
 		}
 	})
+}
+
+// A fleet that never served has not begun, so nothing is missing.
+func TestAFleetThatNeverServedBeginsNoMeter(t *testing.T) {
+	taken := started(t, Config{Limit: spec(t, "1/h,burst=1")})
+	path := filepath.Join(t.TempDir(), "meter")
+	sink, err := OpenMeterFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := New(Config{Limit: spec(t, "1/h,burst=1"), Listen: strings.TrimPrefix(taken.URLs()[0], "http://"), Observe: Observe{Meter: sink}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f.Start() == nil {
+		t.Fatal("it listens where another does")
+	}
+	if err := f.Stop(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := readMeterFile(t, path); len(b.Instances()) != 0 {
+		t.Errorf("%+v", b.Instances())
+	}
 }

@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,7 +37,8 @@ type metrics struct {
 	rules    *series[*rules.Rule, *ruleSeries]
 	nodes    *series[string, *nodeSeries]
 	kinds    *series[string, prometheus.Counter]
-	took     [sources]prometheus.Observer
+	took     *prometheus.HistogramVec
+	tookBy   [sources]atomic.Pointer[prometheus.Observer] // made when it is first needed
 	openings prometheus.Counter
 	reloads  prometheus.Counter // that failed
 	inFlight prometheus.Gauge
@@ -51,15 +53,12 @@ func newMetrics(read func() internals) *metrics {
 		inFlight: prometheus.NewGauge(prometheus.GaugeOpts{Name: "weir_requests_in_flight", Help: "Requests that are being decided or answered."}),
 	}
 	decided := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "weir_decisions_total", Help: "Decided requests, by the rule that decided and who decided for it."}, []string{"rule", "outcome", "source"})
-	took := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "weir_decision_seconds", Help: "How long a decision took.", Buckets: decisionEdges}, []string{"source"})
+	m.took = prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "weir_decision_seconds", Help: "How long a decision took.", Buckets: decisionEdges}, []string{"source"})
 	store := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "weir_store_seconds", Help: "How long the store took for a check, and whether it answered.", Buckets: storeEdges}, []string{"node", "outcome"})
 	failed := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "weir_store_errors_total", Help: "Checks that the store did not answer, by what went wrong."}, []string{"kind"})
 	open := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "weir_breaker_open", Help: "Gateways whose breaker for a store node is open."}, []string{"node"})
-	r.MustRegister(decided, took, store, failed, open, m.openings, m.reloads, m.inFlight, pulled(read))
+	r.MustRegister(decided, m.took, store, failed, open, m.openings, m.reloads, m.inFlight, pulled(read))
 
-	for s := range sources {
-		m.took[s] = took.WithLabelValues(s.String())
-	}
 	m.rules = newSeries(maxRuleLabels, func(r *rules.Rule) string {
 		if r == nil {
 			return noRule
@@ -88,7 +87,14 @@ type nodeSeries struct {
 // decided counts a verdict.
 func (m *metrics) decided(v *verdict, took time.Duration) {
 	m.rules.of(v.By).count(v)
-	m.took[v.Source].Observe(took.Seconds())
+	slot := &m.tookBy[v.Source]
+	o := slot.Load()
+	if o == nil {
+		made := m.took.WithLabelValues(v.Source.String())
+		o = &made
+		slot.Store(o)
+	}
+	(*o).Observe(took.Seconds())
 }
 
 // stored counts one check of the store; kind is "" when it answered.

@@ -128,6 +128,7 @@ func observed(t testing.TB, o Observe) *observer {
 	if err != nil {
 		t.Fatal(err)
 	}
+	w.start(time.Hour)
 	t.Cleanup(func() {
 		if err := w.close(); err != nil {
 			t.Error(err)
@@ -363,7 +364,6 @@ func BenchmarkObserve(b *testing.B) {
 		"all":     {Metrics: true, Log: io.Discard, LogSample: 0.001, Meter: &flaky{}},
 	} {
 		b.Run(name, func(b *testing.B) {
-			o.MeterEvery = time.Hour
 			w := observed(b, o)
 			v, c := ruled("requests", true, FromStore), &caller{Key: "k-7", Plan: "gold"}
 			b.ReportAllocs()

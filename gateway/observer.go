@@ -21,7 +21,8 @@ type observer struct {
 	closed  atomic.Bool
 }
 
-// newObserver starts what o asks for; close ends it. read gives the figures
+// newObserver makes what o asks for; start has meters begin, and close ends
+// everything. read gives the figures
 // that the fleet's parts keep, and may leave out those of the observer's own.
 func newObserver(o Observe, gateways, maxKeys int, hash bool, clock func() int64, read func() internals) (*observer, error) {
 	w := &observer{clock: clock, watch: watch{gateways: make([]watched, gateways)}}
@@ -36,9 +37,16 @@ func newObserver(o Observe, gateways, maxKeys int, hash bool, clock func() int64
 		}
 	}
 	if o.Meter != nil {
-		w.meters = newMeters(o.Meter, o.MeterEvery, gateways, maxKeys, clock, n.metered)
+		w.meters = newMeters(o.Meter, gateways, maxKeys, clock, n.metered)
 	}
 	return w, nil
+}
+
+// start is called when the fleet serves: a meter that began has to end.
+func (w *observer) start(meterEvery time.Duration) {
+	if w.meters != nil {
+		w.meters.start(meterEvery)
+	}
 }
 
 // internals adds what the observer itself knows.

@@ -58,7 +58,9 @@ func (f *Fleet) internals() internals {
 	for _, d := range r.desks {
 		d.figures(&i, now)
 	}
-	i.DenyHits = r.tally.snapshot(0).BySource[FromDenyCache.String()].Refused
+	books := r.tally.snapshot(0)
+	i.DenyHits = books.BySource[FromDenyCache.String()].Refused
+	i.Shed, i.Unknown = books.Totals.Shed, books.Totals.Unknown
 	return i
 }
 

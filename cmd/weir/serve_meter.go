@@ -208,7 +208,7 @@ func writeMeterCSV(w io.Writer, d *meterDoc) error {
 	c := csv.NewWriter(w)
 	_ = c.Write([]string{"key", "units", "requests"}) // Error tells
 	for _, k := range d.Keys {
-		_ = c.Write([]string{k.Key, strconv.FormatInt(k.Units, 10), strconv.FormatInt(k.Requests, 10)})
+		_ = c.Write([]string{report.Cell(k.Key), strconv.FormatInt(k.Units, 10), strconv.FormatInt(k.Requests, 10)})
 	}
 	c.Flush()
 	return c.Error()

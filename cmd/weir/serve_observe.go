@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"os"
 	"strconv"
@@ -57,8 +56,8 @@ func (o *observeOptions) config(c *gateway.Config, store *redisFlags, seed int64
 }
 
 // open opens what the fleet writes to. done closes what the fleet does not.
-func (o *observeOptions) open(ctx context.Context, a *app, store *redisFlags, c *gateway.Config) (done func() error, err error) {
-	done = func() error { return nil }
+func (o *observeOptions) open(ctx context.Context, a *app, store *redisFlags, c *gateway.Config) (done func(), err error) {
+	done = func() {}
 	switch o.log {
 	case "":
 	case "-":
@@ -68,20 +67,22 @@ func (o *observeOptions) open(ctx context.Context, a *app, store *redisFlags, c 
 		if err != nil {
 			return nil, reachError(err, "weir serve --decision-log FILE")
 		}
-		c.Observe.Log, done = f, f.Close
+		c.Observe.Log, done = f, func() { _ = f.Close() } // an error of writing was the fleet's to tell
 	}
 	switch o.meter {
 	case "":
 	case meterRedis:
 		client, err := store.open(ctx, a)
 		if err != nil {
-			return nil, errors.Join(err, done())
+			done()
+			return nil, err
 		}
 		c.Observe.Meter = gateway.NewMeterRedis(client)
 	default:
 		sink, err := gateway.OpenMeterFile(o.meter)
 		if err != nil {
-			return nil, errors.Join(reachError(err, "weir serve --meter FILE"), done())
+			done()
+			return nil, reachError(err, "weir serve --meter FILE")
 		}
 		c.Observe.Meter = sink
 	}

@@ -70,16 +70,20 @@ func whySpellsText(say func(indent, format string, args ...any), a *journal.Answ
 	if worst.Limit != "" {
 		rule += fmt.Sprintf(" (%s, from %s)", report.Clean(worst.Limit), report.Clean(worst.Rule.From))
 	}
-	say("", "%s was held at %s a second by %s.", who(a), rate(worst.AdmittedUnits, worst.Seconds), rule)
+	say("", "%s was held at %s a second by %s.", who(a), rate(worst.AdmittedUnits, worst.Seconds()), rule)
 	for i, s := range spells {
 		if i == whySpells {
 			say("  ", "… and %s more.", plural(len(spells)-whySpells, "such time"))
 			break
 		}
-		say("  ", "%s to %s, %s under version %d: %s passed (%s a second) and %s refused (%s a second). Who refused: %s.",
-			clock(s.Since), clock(s.Until), strings.TrimSpace(report.Clean(s.Rule.Name)+" "+report.Clean(s.Limit)), s.Version,
-			plural(int(s.AdmittedUnits), "unit"), rate(s.AdmittedUnits, s.Seconds),
-			was(s.Refused, "request"), rate(s.Refused, s.Seconds), sourcesText(s.RefusedBy, s.Refused))
+		version := ""
+		if s.Version > 0 {
+			version = fmt.Sprintf(" under version %d", s.Version)
+		}
+		say("  ", "%s to %s, %s%s: %s passed (%s a second) and %s refused (%s a second). Who refused: %s.",
+			clock(s.Since), clock(s.Until), strings.TrimSpace(report.Clean(s.Rule.Name)+" "+report.Clean(s.Limit)), version,
+			plural(int(s.AdmittedUnits), "unit"), rate(s.AdmittedUnits, s.Seconds()),
+			was(s.Refused, "request"), rate(s.Refused, s.Seconds()), sourcesText(s.RefusedBy, s.Refused))
 	}
 	if a.Sampled.Admitted+a.Sampled.Refused > 0 {
 		say("", "%s", sampled(a))

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -32,6 +33,7 @@ type heldShard struct {
 // heldRow is one caller's.
 type heldRow struct {
 	caller          Caller
+	first, last     int64 // unix ns
 	admitted, units int64
 	refused         int64
 	rules           []heldRule
@@ -58,7 +60,7 @@ func (t *heldTable) reset(now int64) {
 
 // add counts a decision, and reports whether it is the span's first refusal of
 // this caller by this rule.
-func (t *heldTable) add(s *Seen, version int64) (first bool) {
+func (t *heldTable) add(now int64, s *Seen, version int64) (first bool) {
 	name := s.Caller.Name()
 	sh := &t.shards[maphash.String(t.seed, name)%heldShards]
 	sh.mu.Lock()
@@ -72,9 +74,10 @@ func (t *heldTable) add(s *Seen, version int64) (first bool) {
 			return false
 		}
 		// The name may be part of a whole request line.
-		r = &heldRow{caller: Caller{strings.Clone(s.Caller.Key), strings.Clone(s.Caller.Plan), strings.Clone(s.Caller.Address)}}
+		r = &heldRow{first: now, caller: Caller{strings.Clone(s.Caller.Key), strings.Clone(s.Caller.Plan), strings.Clone(s.Caller.Address)}}
 		sh.rows[r.caller.Name()] = r
 	}
+	r.last = max(r.last, now)
 	if s.Admitted {
 		r.admitted++
 		r.units += s.Cost
@@ -134,9 +137,11 @@ func (t *heldTable) end(now int64, most int) (rows []*heldRow, left, from int64)
 	return rows[:min(most, len(rows))], left, from
 }
 
-// held is what the log says about the row's ith rule.
-func (r *heldRow) held(i int, seconds float64) *Held {
-	h := &Held{Seconds: seconds, Admitted: r.admitted, AdmittedUnits: r.units, Refused: r.rules[i].refused, RefusedBy: map[string]int64{}}
+// held is what the log says about the row's ith rule, of a span of so many
+// seconds.
+func (r *heldRow) held(i int, span float64) *Held {
+	h := &Held{SpanS: span, First: time.Unix(0, r.first).UTC(), Last: time.Unix(0, r.last).UTC(),
+		Admitted: r.admitted, AdmittedUnits: r.units, Refused: r.rules[i].refused, RefusedBy: map[string]int64{}}
 	for _, b := range r.rules[i].by {
 		h.RefusedBy[b.source] = b.n
 	}

@@ -100,7 +100,7 @@ func New(w io.Writer, o Options) (*Journal, error) {
 
 // Decided takes one decision in.
 func (j *Journal) Decided(now int64, s *Seen) {
-	first := j.held.add(s, j.version.Load())
+	first := j.held.add(now, s, j.version.Load())
 	switch {
 	case first:
 		j.put(j.line(now, s, AsFirst))

@@ -84,9 +84,10 @@ func TestJournalWritesFirstRefusalsAndCounts(t *testing.T) {
 		}
 		w.Decided(w.now.Load(), s)
 	}
+	w.Decided(w.now.Add(2e9), seen("k", true))
 	w.Decided(w.now.Load(), seen("never refused", true))
 	w.Breaker(w.now.Load(), 2, "10.0.0.1:6379", true)
-	w.now.Add(10e9)
+	w.now.Add(8e9)
 	got := w.lines(t)
 	var kinds []string
 	for _, l := range got {
@@ -101,7 +102,7 @@ func TestJournalWritesFirstRefusalsAndCounts(t *testing.T) {
 		t.Errorf("first refusal %+v %+v", first, first.Decision)
 	}
 	held := got[3].Held
-	if held.Seconds != 10 || held.Admitted != 30 || held.AdmittedUnits != 60 || held.Refused != 50 ||
+	if held.SpanS != 10 || held.Last.Sub(held.First) != 2*time.Second || held.Admitted != 31 || held.AdmittedUnits != 62 || held.Refused != 50 ||
 		fmt.Sprint(held.RefusedBy) != "map[deny-cache:40 store:10]" {
 		t.Errorf("counts %+v", held)
 	}

@@ -79,7 +79,9 @@ type Decision struct {
 // Held is what became of a caller's requests in the span that ended at the
 // line's instant.
 type Held struct {
-	Seconds       float64          `json:"seconds"`        // length of the span
+	SpanS         float64          `json:"span_s"`         // length of the span
+	First         time.Time        `json:"first"`          // of the caller's requests in it
+	Last          time.Time        `json:"last"`           // and the last
 	Admitted      int64            `json:"admitted"`       // by all rules together
 	AdmittedUnits int64            `json:"admitted_units"` // their costs
 	Refused       int64            `json:"refused"`        // by this rule

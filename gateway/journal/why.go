@@ -54,15 +54,24 @@ type Answer struct {
 }
 
 // Spell is an unbroken time in which one rule refused the caller, under one
-// version. Its Held is of all gateways whose logs were read; Seconds is from
-// Since to Until.
+// version: from its first request to its last, in spans that touch. Its counts
+// are of all gateways whose logs were read.
 type Spell struct {
 	Rule
 	Version int64     `json:"rules_version"`
 	Since   time.Time `json:"since"`
 	Until   time.Time `json:"until"`
-	Held
+	// As in Held.
+	Admitted      int64            `json:"admitted"`
+	AdmittedUnits int64            `json:"admitted_units"`
+	Refused       int64            `json:"refused"`
+	RefusedBy     map[string]int64 `json:"refused_by"`
+
+	end time.Time // of the newest span
 }
+
+// Seconds is from Since to Until.
+func (s *Spell) Seconds() float64 { return s.Until.Sub(s.Since).Seconds() }
 
 // Sampled are the caller's decisions that stand in the log one by one.
 type Sampled struct {
@@ -113,7 +122,7 @@ func (q *Inquiry) Add(l *Line) {
 	case l.Caller == nil || !q.about(l.Caller):
 	case l.Kind == Decided && l.Decision != nil:
 		q.decided(l)
-	case l.Kind == Spent && l.Held != nil && l.Rule != nil && l.Held.Seconds >= 0:
+	case l.Kind == Spent && l.Held != nil && l.Rule != nil && l.Held.SpanS >= 0:
 		q.held(l)
 	}
 }
@@ -141,7 +150,7 @@ func (q *Inquiry) held(l *Line) {
 		q.a.Missing.Lines++
 		return
 	}
-	length := time.Duration(min(l.Held.Seconds, 1e9) * 1e9)
+	length := time.Duration(min(l.Held.SpanS, 1e9) * 1e9)
 	q.spans = append(q.spans, span{*l.Rule, l.Version, l.At.Add(-length), l.At, l.Held})
 }
 
@@ -160,10 +169,10 @@ func (q *Inquiry) Answer() *Answer {
 	for _, s := range q.spans {
 		i, ok := newest[id{s.rule, s.version}]
 		// Spans touch; a tenth of one is room for a late timer.
-		if !ok || s.from.Sub(a.Spells[i].Until) > s.to.Sub(s.from)/10 {
+		if !ok || s.from.Sub(a.Spells[i].end) > s.to.Sub(s.from)/10 {
 			i = len(a.Spells)
 			newest[id{s.rule, s.version}] = i
-			a.Spells = append(a.Spells, Spell{Rule: s.rule, Version: s.version, Since: s.from, Until: s.to})
+			a.Spells = append(a.Spells, Spell{Rule: s.rule, Version: s.version, Since: s.held.First, Until: s.held.Last, RefusedBy: map[string]int64{}})
 		}
 		a.Spells[i].add(&s)
 	}
@@ -171,20 +180,22 @@ func (q *Inquiry) Answer() *Answer {
 }
 
 func (s *Spell) add(o *span) {
-	if o.to.After(s.Until) {
-		s.Until = o.to
+	h := o.held
+	if o.to.After(s.end) {
+		s.end = o.to
 	}
-	h := &s.Held
-	h.Seconds = s.Until.Sub(s.Since).Seconds()
-	h.Admitted += o.held.Admitted
-	h.AdmittedUnits += o.held.AdmittedUnits
-	h.Refused += o.held.Refused
-	if h.RefusedBy == nil {
-		h.RefusedBy = map[string]int64{}
+	if h.First.Before(s.Since) {
+		s.Since = h.First
 	}
-	for source, n := range o.held.RefusedBy {
-		if _, known := h.RefusedBy[source]; known || len(h.RefusedBy) < mostSources {
-			h.RefusedBy[source] += n
+	if h.Last.After(s.Until) {
+		s.Until = h.Last
+	}
+	s.Admitted += h.Admitted
+	s.AdmittedUnits += h.AdmittedUnits
+	s.Refused += h.Refused
+	for source, n := range h.RefusedBy {
+		if _, known := s.RefusedBy[source]; known || len(s.RefusedBy) < mostSources {
+			s.RefusedBy[source] += n
 		}
 	}
 }

@@ -82,12 +82,12 @@ func (j *Journal) writeLine(l *Line) {
 // endSpan writes the counts of the span that ends now, and what is missing.
 func (j *Journal) endSpan(now int64) {
 	rows, left, from := j.held.end(now, mostHeld)
-	seconds := max(0, time.Duration(now-from).Seconds())
+	span := max(0, time.Duration(now-from).Seconds())
 	for _, r := range rows {
 		for i := range r.rules {
 			l := j.at(now, Spent)
 			l.Version = r.rules[i].version
-			l.Caller, l.Rule, l.Held = j.shown(&r.caller), &r.rules[i].Rule, r.held(i, seconds)
+			l.Caller, l.Rule, l.Held = j.shown(&r.caller), &r.rules[i].Rule, r.held(i, span)
 			j.writeLine(&l)
 		}
 	}
