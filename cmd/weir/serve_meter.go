@@ -187,12 +187,12 @@ func writeMeter(w io.Writer, d *meterDoc, width int) error {
 		last := in.Last.UTC().Format(time.RFC3339)
 		switch {
 		case in.Lost:
-			say("LOST  %s went without its end record: its last is of %s, and what it admitted after that is not in the totals.", name, last)
+			say("LOST %s went without its end record: its last is of %s, and what it admitted after that is not in the totals.", name, last)
 		case !in.Ended:
-			say("open  %s has not ended; its last record is of %s.", name, last)
+			say("open %s has not ended; its last record is of %s.", name, last)
 		}
 		if in.Missing > 0 {
-			say("LOST  %s counted %s that no record here has.", name, plural(int(in.Missing), "more unit"))
+			say("LOST %s counted %s that no record here has.", name, plural(int(in.Missing), "more unit"))
 		}
 		if in.Contradicts {
 			say("WRONG %s contradicts itself: a total fell, or something followed its end. Two processes have its name, or a record is forged.", name)

@@ -34,7 +34,7 @@ type span struct {
 // NewInquiry asks about a caller under all the names that a log may have for
 // it, between two instants; a zero one is no bound.
 func NewInquiry(names []string, since, until time.Time) *Inquiry {
-	return &Inquiry{names: names, since: since, until: until}
+	return &Inquiry{names: names, since: since, until: until, a: Answer{Spells: []Spell{}, Versions: []Version{}, Breakers: []Turn{}}}
 }
 
 // Answer is what a log says about one caller.
