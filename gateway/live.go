@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-cli/weir/gateway/rules"
+	"github.com/weir-cli/weir/limit"
 )
 
 // maxRollout bounds Config.Rollout.
@@ -97,8 +98,19 @@ func (g *gateway) adopt(now int64) {
 
 // add appends what a request of this cost asks of the limit of a hit.
 func (r *ready) add(dst []hitState, h *rules.Hit, cost int64) []hitState {
-	l := r.limits[h.Limit.Index]
-	return append(dst, hitState{Rule: l.rule, Limit: l.limit, Subject: h.Subject, Cost: times(h.Cost, cost), ready: l})
+	n, l := len(dst), r.limits[h.Limit.Index]
+	if n == cap(dst) {
+		dst = append(dst, hitState{})
+	}
+	// Field by field: with the collector at work, copying a whole one with its
+	// pointers costs as much as a decision in memory.
+	dst = dst[:n+1]
+	p := &dst[n]
+	p.Rule, p.Limit, p.ready = l.rule, l.limit, l
+	p.Subject, p.Cost = h.Subject, times(h.Cost, cost)
+	p.leased, p.atShare, p.id, p.key = false, false, "", ""
+	p.Decision, p.Source = limit.Decision{}, FromMemory
+	return dst
 }
 
 // window is that of the limit that decided.
