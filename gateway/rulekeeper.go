@@ -97,7 +97,7 @@ func (k *RuleKeeper) Reload(ctx context.Context) error {
 	}
 	if err == nil && k.seen != nil && bytes.Equal(text, k.seen) {
 		// Judged before, and counted then.
-		k.status.At, k.status.Error = k.now(), said(k.verdict)
+		k.status.At, k.status.Error = k.now(), errorText(k.verdict)
 		return k.verdict
 	}
 	if err == nil {
@@ -143,8 +143,8 @@ func (k *RuleKeeper) judge(text []byte) (*rules.Set, error) {
 	return s, nil
 }
 
-// said is an error's text, "" for none.
-func said(err error) string {
+// errorText is an error's text, "" for none.
+func errorText(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -153,7 +153,7 @@ func said(err error) string {
 
 // tell keeps the books of one attempt.
 func (k *RuleKeeper) tell(err error) {
-	k.status.At, k.status.Error = k.now(), said(err)
+	k.status.At, k.status.Error = k.now(), errorText(err)
 	if err != nil {
 		var late *LateRulesError
 		if !errors.As(err, &late) {

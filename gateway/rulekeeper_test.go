@@ -46,7 +46,7 @@ func ruleText(version int64, limit string) []byte {
 	return fmt.Appendf(nil, "version: %d\nrules:\n  - name: requests\n    per: key\n    limits:\n      - {default: true, limit: \"%s\"}\n", version, limit)
 }
 
-func parsed(t testing.TB, text []byte) *rules.Set {
+func ruleSet(t testing.TB, text []byte) *rules.Set {
 	t.Helper()
 	s, err := rules.Parse(text, "f")
 	if err != nil {
@@ -55,8 +55,8 @@ func parsed(t testing.TB, text []byte) *rules.Set {
 	return s
 }
 
-// until waits for a condition.
-func until(t testing.TB, what string, ok func() bool) {
+// eventually waits for a condition.
+func eventually(t testing.TB, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
 		if time.Now().After(end) {
@@ -131,7 +131,7 @@ func TestKeeperFollowsItsSource(t *testing.T) {
 		}
 		for _, step := range steps {
 			put(step.text)
-			until(t, step.name, func() bool {
+			eventually(t, step.name, func() bool {
 				got := k.Status()
 				return got.Taken == step.want.Taken && got.Late == step.want.Late && got.Broken >= step.want.Broken && (got.Error != "") == (step.says != "")
 			})
@@ -221,7 +221,7 @@ func TestNoRulesYet(t *testing.T) {
 		if _, _, err := ReadRules(t.Context(), s, rules.Against{}); !errors.Is(err, ErrNoRules) {
 			t.Fatalf("got %v", err)
 		}
-		change := RuleChange{Set: parsed(t, ruleText(1, "1/s,burst=1")), Who: "ops", Reason: "first", At: time.Unix(1, 0)}
+		change := RuleChange{Set: ruleSet(t, ruleText(1, "1/s,burst=1")), Who: "ops", Reason: "first", At: time.Unix(1, 0)}
 		if err := s.Save(t.Context(), []byte("something"), change); !errors.Is(err, ErrRulesChanged) {
 			t.Errorf("in place of what is not there: %v", err)
 		}
@@ -245,13 +245,13 @@ func TestOnlyOneWriterWins(t *testing.T) {
 			t.Fatal(err)
 		}
 		before := ruleText(1, "1/s,burst=1")
-		if err := k.Save(t.Context(), nil, RuleChange{Set: parsed(t, before)}); err != nil {
+		if err := k.Save(t.Context(), nil, RuleChange{Set: ruleSet(t, before)}); err != nil {
 			t.Fatal(err)
 		}
 		var writing sync.WaitGroup
 		results := make([]error, 20)
 		for i := range results {
-			set := parsed(t, ruleText(2, fmt.Sprintf("%d/s,burst=9", i+1)))
+			set := ruleSet(t, ruleText(2, fmt.Sprintf("%d/s,burst=9", i+1)))
 			writing.Go(func() { results[i] = k.Save(t.Context(), before, RuleChange{Set: set, Who: fmt.Sprint(i)}) })
 		}
 		writing.Wait()
@@ -279,7 +279,7 @@ func TestHistoryIsBounded(t *testing.T) {
 		}
 		var before []byte
 		for v := int64(1); v <= maxHistory+3; v++ {
-			set := parsed(t, ruleText(v, "1/s,burst=1"))
+			set := ruleSet(t, ruleText(v, "1/s,burst=1"))
 			if err := k.Save(t.Context(), before, RuleChange{set, "ops", strings.Repeat("é", rules.MaxReason), time.Unix(v, 0)}); err != nil {
 				t.Fatal(err)
 			}
@@ -322,7 +322,7 @@ func TestRulesInACluster(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.Every = 10 * time.Second // only the channel is quick enough
-	if err := k.Save(t.Context(), nil, RuleChange{Set: parsed(t, ruleText(1, "1/s,burst=1"))}); err != nil {
+	if err := k.Save(t.Context(), nil, RuleChange{Set: ruleSet(t, ruleText(1, "1/s,burst=1"))}); err != nil {
 		t.Fatal(err)
 	}
 	set, _, err := ReadRules(t.Context(), k, rules.Against{})
@@ -336,13 +336,13 @@ func TestRulesInACluster(t *testing.T) {
 	running.Go(func() { keeper.Run(ctx) })
 	defer running.Wait()
 	defer stop()
-	until(t, "it listens", func() bool {
+	eventually(t, "it listens", func() bool {
 		n, err := k.Client.PubSubNumSub(t.Context(), k.Key).Result()
 		return err == nil && n[k.Key] > 0 || !keeper.Status().At.IsZero()
 	})
 	before := set
-	until(t, "heard of", func() bool {
-		next := parsed(t, ruleText(before.Version+1, "2/s,burst=2"))
+	eventually(t, "heard of", func() bool {
+		next := ruleSet(t, ruleText(before.Version+1, "2/s,burst=2"))
 		if err := k.Save(t.Context(), before.Text(), RuleChange{Set: next}); err != nil {
 			t.Fatal(err)
 		}
@@ -363,7 +363,7 @@ func TestRuleFileKeepsItsModeAndLinks(t *testing.T) {
 		t.Skip(err)
 	}
 	f := &RuleFile{Path: link}
-	if err := f.Save(t.Context(), before, RuleChange{Set: parsed(t, ruleText(2, "1/s,burst=1"))}); err != nil {
+	if err := f.Save(t.Context(), before, RuleChange{Set: ruleSet(t, ruleText(2, "1/s,burst=1"))}); err != nil {
 		t.Fatal(err)
 	}
 	st, err := os.Lstat(link)

@@ -14,6 +14,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"github.com/weir-cli/weir/gateway/rules"
+	"github.com/weir-cli/weir/internal/redisconn"
 	"github.com/weir-cli/weir/report"
 )
 
@@ -36,6 +37,25 @@ type RuleKey struct {
 	// five seconds.
 	Every time.Duration
 }
+
+// RuleStoreError is a store that did not do what was asked.
+type RuleStoreError struct {
+	Key string
+	Err error
+}
+
+func (e *RuleStoreError) Error() string {
+	text, _ := redisconn.Explain(e.Err)
+	return "redis key " + e.Key + ": " + text
+}
+
+// Hint is what to type about it; "" for nothing.
+func (e *RuleStoreError) Hint() string {
+	_, hint := redisconn.Explain(e.Err)
+	return hint
+}
+
+func (e *RuleStoreError) Unwrap() error { return e.Err }
 
 // tagged is a key that a cluster hashes by a part of it.
 var tagged = regexp.MustCompile(`^[^{}]*\{[^{}]+\}[^{}]*$`)
@@ -70,7 +90,7 @@ func (k *RuleKey) Load(ctx context.Context) ([]byte, error) {
 	text, err := k.Client.GetRange(ctx, k.Key, 0, rules.MaxBytes).Bytes()
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("redis key %s: %w", k.Key, err)
+		return nil, &RuleStoreError{k.Key, err}
 	case len(text) == 0:
 		return nil, fmt.Errorf("%w in %s", ErrNoRules, k)
 	}
@@ -118,7 +138,7 @@ func (k *RuleKey) Save(ctx context.Context, before []byte, s RuleChange) error {
 	done, err := push.Run(ctx, k.Client, []string{k.Key, k.history()}, sum, text, entry, maxHistory, s.Set.Version).Int64()
 	switch {
 	case err != nil:
-		return fmt.Errorf("redis key %s: %w", k.Key, err)
+		return &RuleStoreError{k.Key, err}
 	case done == 0:
 		return ErrRulesChanged
 	}
@@ -138,7 +158,7 @@ func atMost(s string, most int) string {
 func (k *RuleKey) History(ctx context.Context) ([]Pushed, error) {
 	entries, err := k.Client.LRange(ctx, k.history(), 0, maxHistory-1).Result()
 	if err != nil {
-		return nil, fmt.Errorf("redis key %s: %w", k.history(), err)
+		return nil, &RuleStoreError{k.history(), err}
 	}
 	out := []Pushed{}
 	for _, e := range entries {

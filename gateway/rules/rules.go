@@ -93,6 +93,15 @@ type Rule struct {
 	flow      bool // limits are in brackets
 }
 
+// Plan is what the rule grants callers of a plan, which is the default when
+// the plan has no limit of its own, or "default"; nil for nothing.
+func (r *Rule) Plan(plan string) *Limit {
+	if l := r.plans[plan]; l != nil {
+		return l
+	}
+	return r.def
+}
+
 // Limit is what one rule promises to some.
 type Limit struct {
 	Index int // unique in the set, from 0
