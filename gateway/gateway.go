@@ -3,26 +3,45 @@ package gateway
 import (
 	"context"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/weir-cli/weir/gateway/rules"
 	"github.com/weir-cli/weir/limit"
 )
 
 // gateway is one limiter process of the fleet.
 type gateway struct {
-	fleet *Fleet
-	n     int   // from 0
-	ahead int64 // how far its clock is wrong, in nanoseconds
-	echo  body
+	fleet    *Fleet
+	n        int   // from 0
+	ahead    int64 // how far its clock is wrong, in nanoseconds
+	echo     body
+	breakers *breakers
+	rules    atomic.Pointer[ready] // in force here
+
+	coming   sync.Mutex
+	versions *limit.Versions[*ready]
+	offers   []offer      // on their way to this gateway
+	next     atomic.Int64 // when the first of them is due
 }
 
-func newGateway(f *Fleet, n int) *gateway {
-	return &gateway{fleet: f, n: n,
-		echo: newBody("application/json", `{"ok":true,"gateway":`+strconv.Itoa(n+1)+"}\n")}
+func newGateway(f *Fleet, n int, first *ready) *gateway {
+	g := &gateway{fleet: f, n: n, ahead: int64(f.cfg.Wrong.ahead(n, f.cfg.Gateways)),
+		echo:     newBody("application/json", `{"ok":true,"gateway":`+strconv.Itoa(n+1)+"}\n"),
+		breakers: newBreakers(f.cfg.Breaker),
+		versions: limit.NewVersions(first.set.Version, first, false)}
+	g.rules.Store(first)
+	g.next.Store(math.MaxInt64)
+	return g
 }
+
+// now is the time on the gateway's own clock.
+func (g *gateway) now() int64 { return g.fleet.now() + g.ahead }
 
 // controlPrefix begins the paths that the fleet answers itself.
 const controlPrefix = "/-/"
@@ -47,42 +66,48 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	s := run.store(f.cfg.Design, g.n, key)
 	now := f.now()
-	d := s.Take(key, now+g.ahead, cost)
-	number := run.tally.decided(g.n, key, d.OK, cost, cut == cutAfter)
+	set := g.current(now)
+	s := scratches.Get().(*scratch)
+	defer s.free()
+	s.hits = set.set.Match(s.hits, f.request(r, key), now)
+	v := g.decide(r.Context(), run, set, s, now+g.ahead, cost)
+	number := run.tally.decided(g.n, key, v.OK, v.Source, cost, cut == cutAfter)
 	if run.recorder != nil {
-		g.record(run, number, now, cost, d)
+		g.record(run, number, now, cost, v.Decision)
 	}
 
-	if !d.OK {
+	if !v.OK {
 		drain(r, f.cfg.MaxBody)
 		if !pause(r.Context(), f.cfg.RefusalLatency) || cut == cutAfter {
 			cutShort(w, r, &f.refusal, f.refused, cut)
 			return
 		}
-		f.voice.say(w.Header(), d, now)
+		f.voice.say(w.Header(), v.Decision, set.window(&v), now)
 		f.refusal.write(w, r, f.refused)
 		return
 	}
-	if f.releases {
+	releases := s.releases()
+	if releases {
 		// Held until the answer is out, also when the handler is aborted.
-		defer func() { s.Release(key, f.now()+g.ahead, cost) }()
+		defer g.release(run, s)
 	}
 	if f.proxy == nil {
 		drain(r, f.cfg.MaxBody)
 	}
-	if !pause(r.Context(), f.cfg.Latency+d.Delay) || cut == cutAfter {
+	if !pause(r.Context(), f.cfg.Latency+v.Delay) || cut == cutAfter {
 		cutShort(w, r, &g.echo, http.StatusOK, cut)
 		return
 	}
-	f.voice.say(w.Header(), d, now)
+	if v.By != nil {
+		f.voice.say(w.Header(), v.Decision, set.window(&v), now)
+	}
 	if f.proxy != nil {
 		g.forward(w, r, run, key)
 	} else {
 		g.echo.write(w, r, http.StatusOK)
 	}
-	if f.releases {
+	if releases {
 		http.NewResponseController(w).Flush()
 	}
 }
@@ -95,6 +120,11 @@ func (g *gateway) record(r *run, key uint32, now, cost int64, d limit.Decision) 
 	}
 	said, told := f.voice.wait(d)
 	r.recorder.record(g.n, key, now-r.started, f.now()-r.started, cost, &d, status, said, told)
+}
+
+// request is what rules are matched with.
+func (f *Fleet) request(r *http.Request, key string) rules.Request {
+	return rules.Request{Key: key, Address: address(r.RemoteAddr), Method: r.Method, Path: r.URL.Path}
 }
 
 // keyOf is the key of the config, unless a forgeable header replaces it.

@@ -11,6 +11,9 @@ import (
 // ErrNotRecorded says that a result was asked of a fleet that keeps none.
 var ErrNotRecorded = errors.New("this fleet judges by no promise, or was not started")
 
+// records reports whether there is anything to judge by.
+func (f *Fleet) records() bool { return f.cfg.Judge != nil || f.cfg.Rules != nil }
+
 // mergeUntilStopped keeps the recorder's log short.
 func (f *Fleet) mergeUntilStopped() {
 	tick := time.NewTicker(mergeEvery)

@@ -12,10 +12,9 @@ import (
 
 // voice writes decisions into headers. Immutable once made.
 type voice struct {
-	style  dialect.Style
-	window time.Duration
-	down   bool // round waits down
-	mute   bool // leave Retry-After out
+	style dialect.Style
+	down  bool // round waits down
+	mute  bool // leave Retry-After out
 	// canonical has the names that the style writes, as http.Header wants them.
 	canonical map[string]string
 }
@@ -24,9 +23,9 @@ type voice struct {
 const maxPairs = 8
 
 func newVoice(c Config) voice {
-	v := voice{style: c.Dialect, window: windowOf(c.Limit), down: c.Wrong.RetryAfterDown,
+	v := voice{style: c.Dialect, down: c.Wrong.RetryAfterDown,
 		mute: c.Wrong.NoRetryAfter, canonical: map[string]string{}}
-	for _, p := range v.style.Append(nil, dialect.State{Limit: 1, Window: v.window}) {
+	for _, p := range v.style.Append(nil, dialect.State{Limit: 1, Window: time.Second}) {
 		v.canonical[p.Name] = textproto.CanonicalMIMEHeaderKey(p.Name)
 	}
 	return v
@@ -62,15 +61,15 @@ func (v *voice) wait(d limit.Decision) (time.Duration, bool) {
 	return up.Truncate(time.Second), true
 }
 
-// say sets the fields for d. It allocates the values only.
-func (v *voice) say(h http.Header, d limit.Decision, now int64) {
+// say sets the fields for d, of a limit with this window. It allocates the values only.
+func (v *voice) say(h http.Header, d limit.Decision, window time.Duration, now int64) {
 	if v.down && d.RetryAfter > 0 {
 		d.RetryAfter = d.RetryAfter.Truncate(time.Second)
 	}
 	var room [maxPairs]dialect.Pair
 	pairs := v.style.Append(room[:0], dialect.State{
 		OK: d.OK, Limit: d.Limit, Remaining: d.Remaining,
-		RetryAfter: d.RetryAfter, ResetAfter: d.ResetAfter, Window: v.window, Now: now,
+		RetryAfter: d.RetryAfter, ResetAfter: d.ResetAfter, Window: window, Now: now,
 	})
 	values := make([]string, len(pairs))
 	for i, p := range pairs {

@@ -62,7 +62,7 @@ func TestNoWaitIsNotSaid(t *testing.T) {
 		v := newVoice(Config{Limit: spec(t, "1/s,burst=1"), Wrong: Wrong{RetryAfterDown: down}})
 		for _, wait := range []time.Duration{limit.Never, limit.Unknown} {
 			h := http.Header{}
-			v.say(h, limit.Decision{RetryAfter: wait}, 0)
+			v.say(h, limit.Decision{RetryAfter: wait}, time.Second, 0)
 			if s, ok := h["Retry-After"]; ok {
 				t.Errorf("down %t: %v became %q", down, wait, s)
 			}

@@ -24,6 +24,12 @@ type Counts struct {
 	UpstreamFailed int64 `json:"upstream_failed"`
 }
 
+// SourceCounts are decisions by who made them.
+type SourceCounts struct {
+	Admitted int64 `json:"admitted"`
+	Refused  int64 `json:"refused"`
+}
+
 func (c *Counts) add(o Counts) {
 	c.Offered += o.Offered
 	c.Admitted += o.Admitted
@@ -64,6 +70,7 @@ type tallyShard struct {
 	room     int    // keys that may still be added
 	unnamed  keyRow // keys beyond room, and requests without a key
 	gateways []Counts
+	sources  [sources]SourceCounts
 	_        [64]byte // keeps neighbours' locks off one cache line
 }
 
@@ -107,7 +114,7 @@ func (t *tally) row(s *tallyShard, key string) *keyRow {
 }
 
 // decided books one decision and returns the key's number.
-func (t *tally) decided(gw int, key string, admitted bool, cost int64, after bool) uint32 {
+func (t *tally) decided(gw int, key string, admitted bool, source Source, cost int64, after bool) uint32 {
 	s := t.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,9 +126,11 @@ func (t *tally) decided(gw int, key string, admitted bool, cost int64, after boo
 		g.Admitted++
 		k.AdmittedUnits += cost
 		g.AdmittedUnits += cost
+		s.sources[source].Admitted++
 	} else {
 		k.Refused++
 		g.Refused++
+		s.sources[source].Refused++
 	}
 	if after {
 		k.CutAfter++

@@ -1,11 +1,15 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/weir-cli/weir/gateway/rules"
+	"github.com/weir-cli/weir/limit"
 )
 
 func TestWrongIsReadAndShown(t *testing.T) {
@@ -123,9 +127,8 @@ func TestCountRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	knock := func(f *Fleet) (admitted int) {
-		s := f.run.Load().stores[0]
 		for now := int64(0); now < 100*every; now += every / 2 {
-			if s.Take("k", now, 1).OK {
+			if ask(f, "k", now).OK {
 				admitted++
 			}
 		}
@@ -137,15 +140,25 @@ func TestCountRefusals(t *testing.T) {
 	if n := knock(f); n > 4 {
 		t.Errorf("%d passed though refusals count, want no more than the burst and its refill", n)
 	}
-	s := f.run.Load().stores[0]
 	now := 100 * every
-	d := s.Take("k", now, 1)
+	d := ask(f, "k", now)
 	if d.OK || d.RetryAfter <= 0 || d.RetryAfter > 300*time.Millisecond {
 		t.Fatalf("the last knock: %+v", d)
 	}
-	if d := s.Take("k", now+int64(d.RetryAfter), 1); !d.OK {
+	if d := ask(f, "k", now+int64(d.RetryAfter)); !d.OK {
 		t.Errorf("the wait was kept and still: %+v", d)
 	}
+}
+
+// ask puts one request of a key to the first gateway.
+func ask(f *Fleet, key string, now int64) limit.Decision { return askAt(f, 0, key, now, 1).Decision }
+
+// askAt puts one to gateway n at an explicit time.
+func askAt(f *Fleet, n int, key string, now, cost int64) verdict {
+	g, s := f.gateways[n], new(scratch)
+	set := g.current(now)
+	s.hits = set.set.Match(nil, rules.Request{Key: key, Path: "/"}, now)
+	return g.decide(context.Background(), f.run.Load(), set, s, now, cost)
 }
 
 func TestCountRefusalsForgets(t *testing.T) {
@@ -153,11 +166,11 @@ func TestCountRefusalsForgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := f.run.Load().stores[0].(*counting)
+	s := f.run.Load().backends[0].(*counting)
 	for i := range int64(20_000) {
 		k := fmt.Sprint("k-", i)
-		s.Take(k, i*1e6, 1)
-		s.Take(k, i*1e6, 1)
+		ask(f, k, i*1e6)
+		ask(f, k, i*1e6)
 	}
 	if n := len(s.until); n > 2*firstSweep {
 		t.Errorf("%d keys are remembered, all but 200 in vain", n)

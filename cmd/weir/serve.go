@@ -37,6 +37,7 @@ type serveOptions struct {
 	wrong                []string
 	faults               gateway.Faults
 	allowReset           bool
+	store                *storeOptions
 	runFor               time.Duration
 	portsFile            string
 	seed                 *seed
@@ -44,6 +45,7 @@ type serveOptions struct {
 	out                  *output
 	keyHeaderFlag        func() bool // whether --key-header was given
 	refusalLatencyIsSame func() bool // whether --refusal-latency was left out
+	designGiven          func() bool
 }
 
 // stopGrace is how much longer than its latency a request may take to finish
@@ -65,11 +67,22 @@ connection. GET /-/health says that it is up. Both answer this machine only.
 
 --design says how the gateways share the limit: each grants all of it (local),
 each its part (exact-shares), one owner per key decides (sticky), or one store
-does (central).
+does (central). With one store a gateway may answer refusals again by itself
+(deny-cache), and hold tokens of a bucket that it spends by itself (leases).
+
+The store is in this process's memory unless --redis names another; then
+central is the default, and --on-failure says what happens while Redis does not
+answer: each gateway goes on with its share of the limit (local), admits (open)
+or refuses (closed). --rules-from serves a file of rules instead of one limit.
 
 --wrong makes a mistake on purpose, and may be given more than once:
   fast-clock=DURATION    the first gateway's clock is ahead, and believed
+  clock-skew=DURATION    the clocks are spread this far apart, and believed
   race[=DURATION]        reads and writes a bucket in two steps, this far apart
+  expire-once[=N]        INCRBY and EXPIRE in two calls; each Nth dies between
+  expire-refresh         EXPIRE on every call, so that a window never ends
+  two-calls              each of a request's limits is asked on its own
+  version-in-key         each version of the rules has buckets of its own
   retry-after-down       Retry-After rounded down
   no-retry-after         no Retry-After; a dialect's own reset field stays
   status-503             refuses with 503 instead of 429
@@ -79,7 +92,8 @@ does (central).
 It serves until --for is over or an interrupt comes, lets requests in progress
 finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`,
 		Example: `  weir serve --limit 10/s,burst=20 --gateways 20 --design local --latency 100ms --for 10s
-  weir serve --listen 127.0.0.1:0 --limit 5/s,burst=5 --wrong retry-after-down --for 10s --json`,
+  weir serve --listen 127.0.0.1:0 --limit 5/s,burst=5 --wrong retry-after-down --for 10s --json
+  weir serve --redis embedded --gateways 20 --limit 1000/s,burst=2000 --design leases,deny-cache --for 10s`,
 		Args: argNames(),
 	}
 	fs := cmd.Flags()
@@ -110,10 +124,12 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs.BoolVar(&o.allowReset, "allow-reset", false, "let POST /-/reset start counts and limits afresh")
 	fs.DurationVar(&o.runFor, "for", 0, "stop after this `DURATION` (default: on Ctrl-C)")
 	fs.StringVar(&o.portsFile, "ports-file", "", "write the gateways' addresses to this `FILE`, one a line, once they answer")
+	o.store = newStoreOptions(fs)
 	o.seed = newSeed(fs)
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "no addresses on stderr, only errors")
 	o.out = newOutput(fs, "text", "json", "csv")
 	o.keyHeaderFlag = func() bool { return fs.Changed("key-header") }
+	o.designGiven = func() bool { return fs.Changed("design") }
 	o.refusalLatencyIsSame = func() bool { return !fs.Changed("refusal-latency") }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, o, repeatLine(cmd)) }
 	return cmd
@@ -121,7 +137,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 
 func designNames() []string {
 	var names []string
-	for d := gateway.Local; d <= gateway.Central; d++ {
+	for _, d := range gateway.Designs() {
 		names = append(names, d.String())
 	}
 	return names
@@ -133,7 +149,7 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 		Gateways: o.gateways, Listen: o.listen, AllowRemote: o.allowRemote, Unix: o.unix, TLS: o.tls,
 		Key: gateway.Key{Header: o.keyHeader, Constant: o.keyText}, Cost: o.cost,
 		Latency: o.latency, RefusalLatency: o.refusalLatency, Faults: o.faults,
-		Reset: o.allowReset,
+		Reset: o.allowReset, Seed: seed,
 	}
 	c.Faults.Seed = seed
 	if o.runFor < 0 {
@@ -157,14 +173,22 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 	if o.certOut != "" && (!o.tls.On || o.tls.CertFile != "") {
 		return c, usagef("weir serve --tls --cert-out "+o.certOut, "--cert-out writes the certificate that --tls makes, and none is made")
 	}
-	if c.Limit, c.Judge, err = parseLimit(o.limit); err != nil {
+	if err := o.store.config(&c); err != nil {
 		return c, err
 	}
-	if c.Judge == nil {
-		return c, usagef("weir serve --limit 10/s,burst=20", "--limit is empty")
+	if c.Rules == nil {
+		if c.Limit, c.Judge, err = parseLimit(o.limit); err != nil {
+			return c, err
+		}
+		if c.Judge == nil {
+			return c, usagef("weir serve --limit 10/s,burst=20", "--limit is empty")
+		}
 	}
 	if c.Design, err = gateway.ParseDesign(o.design); err != nil {
 		return c, serveError(err)
+	}
+	if o.store.redis.given() && !o.designGiven() {
+		c.Design = gateway.Central
 	}
 	if c.Key.By, err = gateway.ParseKeyBy(o.keyBy); err != nil {
 		return c, serveError(err)
@@ -195,6 +219,12 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	if err := o.out.check(); err != nil {
 		return err
 	}
+	store, where, done, err := o.store.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer done()
+	c.Redis = store
 	f, err := gateway.New(c)
 	if err != nil {
 		return serveError(err)
@@ -202,13 +232,13 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	if err := f.Start(); err != nil {
 		return serveError(err)
 	}
-	failed := announce(a, f, &o)
+	failed := announce(a, f, &o, where)
 	interrupted := false
 	if failed == nil {
 		interrupted, failed = untilOver(ctx, f, o.runFor)
 	}
 
-	stop, cancel := context.WithTimeout(a.cut, max(c.Latency, c.RefusalLatency)+stopGrace)
+	stop, cancel := context.WithTimeout(a.cut, max(c.Latency, c.RefusalLatency)+c.StoreTimeout+stopGrace)
 	defer cancel()
 	if err := f.Stop(stop); failed == nil && err != nil {
 		failed = reachError(err, "")
@@ -238,8 +268,9 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	return nil
 }
 
-// announce tells people and scripts where the fleet listens.
-func announce(a *app, f *gateway.Fleet, o *serveOptions) error {
+// announce tells people and scripts where the fleet listens, and where its
+// store is when that is news.
+func announce(a *app, f *gateway.Fleet, o *serveOptions, where string) error {
 	urls := f.URLs()
 	if o.certOut != "" {
 		if err := writeOutFile(o.certOut, func(w io.Writer) error { _, err := w.Write(f.Certificate()); return err }); err != nil {
@@ -261,8 +292,11 @@ func announce(a *app, f *gateway.Fleet, o *serveOptions) error {
 	}
 	if !o.quiet {
 		_ = lines(a.stderr) // nothing is left to tell it to
+		if where != "" {
+			fmt.Fprintln(a.stderr, where)
+		}
 		if a.stderrTTY {
-			fmt.Fprintf(a.stderr, "%s. Ctrl-C ends it and prints what it saw.\n", f.Name())
+			fmt.Fprintf(a.stderr, "%s, kept in %s. Ctrl-C ends it and prints what it saw.\n", f.Name(), o.store.kept())
 		}
 	}
 	return nil

@@ -135,6 +135,9 @@ func unescape(s string) (string, bool) {
 	return u, err == nil
 }
 
+// escape is the opposite, for every part of a URL.
+func escape(s string) string { return strings.ReplaceAll(url.QueryEscape(s), "+", "%20") }
+
 func (t *target) setHosts(hosts, path string) error {
 	if t.topology == socket {
 		p, ok := unescape(path)
@@ -208,11 +211,10 @@ func (t *target) setPath(path string) error {
 		if len(words) == 0 {
 			return &ConfigError{"the sentinels' URL does not say which primary they watch", t.scheme + "://HOST:26379/MASTER"}
 		}
-		name, ok := unescape(words[0])
-		if !ok || name == "" {
-			return &ConfigError{"a % in the primary's name begins no escape", "write % as %25"}
+		if strings.ContainsFunc(words[0], func(r rune) bool { return !isNameRune(r) }) {
+			return &ConfigError{"the primary's name has a character that no sentinel allows", "letters, digits, dots, dashes and underscores"}
 		}
-		t.master, words = name, words[1:]
+		t.master, words = words[0], words[1:]
 	}
 	switch len(words) {
 	case 0:
@@ -221,6 +223,10 @@ func (t *target) setPath(path string) error {
 		return t.setDB(words[0])
 	}
 	return &ConfigError{"the URL has too many parts after the host", t.scheme + "://HOST/0"}
+}
+
+func isNameRune(r rune) bool {
+	return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || r == '.' || r == '-' || r == '_'
 }
 
 func (t *target) setDB(text string) error {
@@ -263,14 +269,14 @@ func (t *target) String() string {
 	var b strings.Builder
 	b.WriteString(t.scheme + "://")
 	if t.login != (login{}) {
-		b.WriteString(url.PathEscape(t.login.user))
+		b.WriteString(escape(t.login.user))
 		if t.login.password != "" {
 			b.WriteString(":" + hidden)
 		}
 		b.WriteString("@")
 	}
 	if t.topology == socket {
-		b.WriteString((&url.URL{Path: t.addrs[0]}).EscapedPath())
+		b.WriteString(strings.ReplaceAll(escape(t.addrs[0]), "%2F", "/"))
 		if t.db != 0 {
 			b.WriteString("?db=" + strconv.Itoa(t.db))
 		}
@@ -278,13 +284,13 @@ func (t *target) String() string {
 	}
 	b.WriteString(strings.Join(t.addrs, ","))
 	if t.topology == sentinel {
-		b.WriteString("/" + url.PathEscape(t.master))
+		b.WriteString("/" + t.master)
 	}
 	if t.db != 0 {
 		b.WriteString("/" + strconv.Itoa(t.db))
 	}
 	if t.sentinels.user != "" {
-		b.WriteString("?sentinel-user=" + url.QueryEscape(t.sentinels.user))
+		b.WriteString("?sentinel-user=" + escape(t.sentinels.user))
 	}
 	return b.String()
 }

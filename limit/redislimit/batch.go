@@ -3,6 +3,7 @@ package redislimit
 import (
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -13,6 +14,8 @@ type batch struct {
 	cmds     []redis.Cmder
 	readOnly bool // a replica answered
 }
+
+var batches = sync.Pool{New: func() any { return new(batch) }}
 
 // errOldPrimary ends a connection to a server that takes no writes any more.
 var errOldPrimary = errors.New("a replica answered")

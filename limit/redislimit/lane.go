@@ -56,11 +56,12 @@ func (n *node) drain() {
 
 // lane sends what waits until nothing does.
 func (n *node) lane() {
-	var b batch
-	for n.next(&b) {
-		n.send(&b)
+	b := batches.Get().(*batch)
+	for n.next(b) {
+		n.send(b)
 		b.clear()
 	}
+	batches.Put(b)
 }
 
 // next moves what waits to b, up to the most that go together. It tells false
@@ -134,22 +135,34 @@ func (n *node) send(b *batch) {
 
 // exec writes b in one pipeline and reads the replies.
 func (n *node) exec(ctx context.Context, b *batch) {
-	b.cmds, b.readOnly = b.cmds[:0], false
+	n.s.stats.pipelines.Add(1)
+	n.s.stats.commands.Add(int64(len(b.calls)))
+	b.readOnly = false
 	for _, c := range b.calls {
 		c.batch = b
+	}
+	n.write(ctx, b)
+	for _, c := range b.calls {
+		c.batch = nil
+	}
+}
+
+// write has go-redis do it. Each call has its own error after it.
+func (n *node) write(ctx context.Context, b *batch) {
+	if len(b.calls) == 1 && !b.calls[0].asking {
+		_ = n.c.Process(ctx, b.calls[0]) // as one call of a pipeline, for less
+		return
+	}
+	b.cmds = b.cmds[:0]
+	for _, c := range b.calls {
 		if c.asking {
 			b.cmds = append(b.cmds, redis.NewCmd(ctx, "asking"))
 		}
 		b.cmds = append(b.cmds, c)
 	}
-	n.s.stats.pipelines.Add(1)
-	n.s.stats.commands.Add(int64(len(b.calls)))
 	pipe := n.c.Pipeline()
 	_ = pipe.BatchProcess(ctx, b.cmds...) // queues only
-	_, _ = pipe.Exec(ctx)                 // each call has its own error
-	for _, c := range b.calls {
-		c.batch = nil
-	}
+	_, _ = pipe.Exec(ctx)
 }
 
 // settle ends c by what came back, or tells that it is to be sent once more

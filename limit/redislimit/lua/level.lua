@@ -28,10 +28,10 @@ end
 local function fields(key, names)
   local got = redis.call('HMGET', key, unpack(names))
   local v, seen, good = {}, false, true
-  for i = 1, #names do
-    v[names[i]] = whole(got[i])
-    seen = seen or got[i]
-    good = good and v[names[i]]
+  for i, name in ipairs(names) do
+    v[name] = whole(got[i])
+    seen = seen or got[i] ~= false
+    good = good and v[name] ~= nil
   end
   if not seen and redis.call('EXISTS', key) == 0 then return nil end
   return good and v.g > 0 and v.r > 0 and v
