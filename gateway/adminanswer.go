@@ -86,7 +86,7 @@ func adminProblem(err error) problemDetails {
 		request *requestError
 		edit    *rules.EditError
 		refused *RefusedRulesError
-		late    *LateRulesError
+		late    *OldRulesError
 		spec    *limit.SpecError
 		store   *RuleStoreError
 	)

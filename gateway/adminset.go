@@ -7,8 +7,8 @@ import (
 	"github.com/weir-cli/weir/limit"
 )
 
-// ruleBook is the answer about all rules. The names are a contract.
-type ruleBook struct {
+// inForce is the answer about all rules. The names are a contract.
+type inForce struct {
 	Version   int64       `json:"version"`
 	Rules     []ruleRow   `json:"rules"`
 	Overrides int         `json:"overrides"` // how many, those that are over too
@@ -42,7 +42,7 @@ type leaseRow struct {
 
 func (a *Admin) getRules(w http.ResponseWriter, _ *http.Request) {
 	s := a.cfg.Holder.Rules()
-	out := ruleBook{Version: s.Version, Rules: []ruleRow{}, Overrides: len(s.Overrides)}
+	out := inForce{Version: s.Version, Rules: []ruleRow{}, Overrides: len(s.Overrides)}
 	now := a.cfg.Now().UnixNano()
 	for _, o := range s.Overrides {
 		if o.Expired(now) {

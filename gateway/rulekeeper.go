@@ -80,13 +80,6 @@ func (k *RuleKeeper) Run(ctx context.Context) {
 	})
 }
 
-// LateRulesError is a copy that comes after a newer one.
-type LateRulesError struct{ Version, InForce int64 }
-
-func (e *LateRulesError) Error() string {
-	return fmt.Sprintf("rules of version %d are ignored: version %d is in force", e.Version, e.InForce)
-}
-
 // Reload reads the source now. It is nil when what is there is in force.
 func (k *RuleKeeper) Reload(ctx context.Context) error {
 	k.mu.Lock()
@@ -118,7 +111,7 @@ func (k *RuleKeeper) take(text []byte) error {
 	switch {
 	case s.Version < old.Version:
 		k.status.Late++
-		return &LateRulesError{s.Version, old.Version}
+		return &OldRulesError{s.Version, old.Version}
 	case s.Version == old.Version && bytes.Equal(text, old.Text()):
 		return nil
 	case s.Version == old.Version:
@@ -155,7 +148,7 @@ func errorText(err error) string {
 func (k *RuleKeeper) tell(err error) {
 	k.status.At, k.status.Error = k.now(), errorText(err)
 	if err != nil {
-		var late *LateRulesError
+		var late *OldRulesError
 		if !errors.As(err, &late) {
 			k.status.Broken++
 		}
@@ -211,7 +204,7 @@ func (k *RuleKeeper) change(ctx context.Context, who, reason string, edit func(*
 		return nil, err
 	}
 	if inForce := k.holder.Rules().Version; next.Version <= inForce {
-		return nil, &LateRulesError{next.Version, inForce}
+		return nil, &OldRulesError{next.Version, inForce}
 	}
 	against := k.against
 	against.Now = now.UnixNano()

@@ -123,7 +123,7 @@ func TestKeeperFollowsItsSource(t *testing.T) {
 			says    string
 		}{
 			{"a new version", ruleText(4, "20/s,burst=40"), 4, RuleStatus{Taken: 1}, ""},
-			{"a late copy", ruleText(2, "1/s,burst=1"), 4, RuleStatus{Taken: 1, Late: 1}, "version 2 are ignored"},
+			{"a late copy", ruleText(2, "1/s,burst=1"), 4, RuleStatus{Taken: 1, Late: 1}, "version 2 come too late"},
 			{"a broken copy", []byte("version: 5\nrules:\n  - name: [\n"), 4, RuleStatus{Taken: 1, Late: 1, Broken: 1}, ":"},
 			{"a copy with a fault", []byte(strings.ReplaceAll(string(ruleText(5, "10/s,burst=20")), "default: true", "plan: gold")), 4, RuleStatus{Taken: 1, Late: 1, Broken: 2}, "no default"},
 			{"the same version again", ruleText(4, "21/s,burst=42"), 4, RuleStatus{Taken: 1, Late: 1, Broken: 3}, "their version is still 4"},
@@ -209,7 +209,7 @@ func TestKeeperChanges(t *testing.T) {
 		// A source that is behind is not written to.
 		put(ruleText(2, "1/s,burst=1"))
 		_, err = k.Change(t.Context(), "ops", "late", wider("2/s,burst=2"))
-		var late *LateRulesError
+		var late *OldRulesError
 		if !errors.As(err, &late) || late.Version != 3 || late.InForce != 9 {
 			t.Errorf("got %v", err)
 		}

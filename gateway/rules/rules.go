@@ -73,7 +73,9 @@ type Rule struct {
 	Shadow bool
 	// Security rules show no numbers to callers, never fail open and are never
 	// leased.
-	Security  bool
+	Security bool
+	// OnFailure is what decides while the store does not: closed for a security
+	// rule that says nothing about it, local for others.
 	OnFailure limit.FailMode
 	// Slack is what a gateway's share of the limit is multiplied by under
 	// FailLocal, at least 1.
