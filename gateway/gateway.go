@@ -70,8 +70,9 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	set := g.current(now)
 	s := scratches.Get().(*scratch)
 	defer s.free()
-	s.hits = set.set.Match(s.hits, f.request(r, key), now)
-	v := g.decide(r.Context(), run, set, s, now+g.ahead, cost)
+	var room [4]rules.Hit
+	hits := set.set.Match(room[:0], f.request(r, key), now)
+	v := g.decide(r.Context(), run, set, s, hits, now+g.ahead, cost)
 	number := run.tally.decided(g.n, key, v.OK, v.Source, cost, cut == cutAfter)
 	if run.recorder != nil {
 		g.record(run, number, now, cost, v.Decision)

@@ -95,9 +95,10 @@ func (g *gateway) adopt(now int64) {
 	g.next.Store(next)
 }
 
-// part is what a request of this cost asks of the limit of a hit.
-func (r *ready) part(h *rules.Hit, cost int64) part {
-	return part{limit: r.limits[h.Limit.Index], subject: h.Subject, cost: times(h.Cost, cost)}
+// add appends what a request of this cost asks of the limit of a hit.
+func (r *ready) add(dst []hitState, h *rules.Hit, cost int64) []hitState {
+	l := r.limits[h.Limit.Index]
+	return append(dst, hitState{Rule: l.rule, Limit: l.limit, Subject: h.Subject, Cost: times(h.Cost, cost), ready: l})
 }
 
 // window is that of the limit that decided.
