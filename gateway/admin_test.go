@@ -44,14 +44,14 @@ overrides:
 type operator struct {
 	*Admin
 	path string
-	h    *holder
+	h    *ruleBox
 	log  *bytes.Buffer
 }
 
 // operated is an admin listener over a file of rules.
 func operated(t *testing.T) *operator {
 	t.Helper()
-	d := &operator{path: filepath.Join(t.TempDir(), "rules.yaml"), h: &holder{set: ruleSet(t, []byte(shopRules))}, log: &bytes.Buffer{}}
+	d := &operator{path: filepath.Join(t.TempDir(), "rules.yaml"), h: &ruleBox{set: ruleSet(t, []byte(shopRules))}, log: &bytes.Buffer{}}
 	if err := os.WriteFile(d.path, []byte(shopRules), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -181,7 +181,7 @@ func TestAdminWantsItsToken(t *testing.T) {
 }
 
 func TestAdminIsNotOpenByMistake(t *testing.T) {
-	h := &holder{set: ruleSet(t, []byte(shopRules))}
+	h := &ruleBox{set: ruleSet(t, []byte(shopRules))}
 	for _, c := range []AdminConfig{
 		{Holder: h}, {Holder: h, Token: "short"}, {Holder: h, Token: "with a space in the middle"}, {Holder: h, Token: adminToken, Listen: "80"},
 	} {
@@ -201,7 +201,7 @@ func TestAdminIsNotOpenByMistake(t *testing.T) {
 }
 
 func TestAdminWithoutAFile(t *testing.T) {
-	h := &holder{set: ruleSet(t, []byte(shopRules))}
+	h := &ruleBox{set: ruleSet(t, []byte(shopRules))}
 	a, err := NewAdmin(AdminConfig{Token: adminToken, Holder: h})
 	if err != nil {
 		t.Fatal(err)

@@ -16,20 +16,20 @@ import (
 	"github.com/weir-cli/weir/limit"
 )
 
-// holder is a fleet as far as rules go.
-type holder struct {
+// ruleBox is a fleet as far as rules go.
+type ruleBox struct {
 	mu  sync.Mutex
 	set *rules.Set
 	err error
 }
 
-func (h *holder) Rules() *rules.Set {
+func (h *ruleBox) Rules() *rules.Set {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.set
 }
 
-func (h *holder) SetRules(s *rules.Set) error {
+func (h *ruleBox) SetRules(s *rules.Set) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.err != nil {
@@ -102,7 +102,7 @@ func TestKeeperFollowsItsSource(t *testing.T) {
 		if err != nil || len(problems) > 0 || set.Version != 3 {
 			t.Fatalf("%v %v %v", set, problems, err)
 		}
-		h := &holder{set: set}
+		h := &ruleBox{set: set}
 		var mu sync.Mutex
 		var heard []string
 		k := NewRuleKeeper(KeeperConfig{Source: s, Holder: h, Observe: func(version int64, err error) {
@@ -154,7 +154,7 @@ func TestKeeperChanges(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h := &holder{set: set}
+		h := &ruleBox{set: set}
 		k := NewRuleKeeper(KeeperConfig{Source: s, Holder: h})
 		wider := func(spec string) func(*rules.Set) (*rules.Set, error) {
 			return func(s *rules.Set) (*rules.Set, error) {
@@ -329,7 +329,7 @@ func TestRulesInACluster(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := &holder{set: set}
+	h := &ruleBox{set: set}
 	keeper := NewRuleKeeper(KeeperConfig{Source: k, Holder: h})
 	ctx, stop := context.WithCancel(t.Context())
 	var running sync.WaitGroup

@@ -73,7 +73,9 @@ does (central). With one store a gateway may answer refusals again by itself
 The store is in this process's memory unless --redis names another; then
 central is the default, and --on-failure says what happens while Redis does not
 answer: each gateway goes on with its share of the limit (local), admits (open)
-or refuses (closed). --rules-from serves a file of rules instead of one limit.
+or refuses (closed). --rules-from serves a file of rules instead of one limit,
+or those that are in Redis, and follows their changes without dropping a
+request; --admin lets operators read and change them.
 
 --wrong makes a mistake on purpose, and may be given more than once:
   fast-clock=DURATION    the first gateway's clock is ahead, and believed
@@ -177,7 +179,7 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 	if err := o.store.config(&c); err != nil {
 		return c, err
 	}
-	if c.Rules == nil {
+	if o.store.operate.rulesFrom == "" {
 		if c.Limit, c.Judge, err = parseLimit(o.limit); err != nil {
 			return c, err
 		}
@@ -226,6 +228,11 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	}
 	defer done()
 	c.Redis = store
+	operation, set, err := o.store.operate.read(ctx, a, store, c.Gateways, o.quiet)
+	if err != nil {
+		return err
+	}
+	c.Rules = set
 	f, err := gateway.New(c)
 	if err != nil {
 		return serveError(err)
@@ -234,6 +241,9 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 		return serveError(err)
 	}
 	failed := announce(a, f, &o, where)
+	if failed == nil {
+		failed = operation.start(ctx, a, o.store.operate, f, o.quiet)
+	}
 	interrupted := false
 	if failed == nil {
 		interrupted, failed = untilOver(ctx, f, o.runFor)
@@ -241,7 +251,7 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 
 	stop, cancel := context.WithTimeout(a.cut, max(c.Latency, c.RefusalLatency)+c.StoreTimeout+stopGrace)
 	defer cancel()
-	if err := f.Stop(stop); failed == nil && err != nil {
+	if err := errors.Join(operation.stop(stop), f.Stop(stop)); failed == nil && err != nil {
 		failed = reachError(err, "")
 	}
 	// What was served is reported whatever ended it.
