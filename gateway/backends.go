@@ -29,7 +29,10 @@ func (f *Fleet) newBackends() []backend {
 	}
 	var shared backend
 	for i := range all {
-		b := &inProcess{banks: banks, own: min(i, n-1), by: f.owners, calls: &f.calls}
+		b := &inProcess{banks: banks, own: min(i, n-1), by: f.owners}
+		if f.cfg.Design.shared() {
+			b.calls = &f.calls
+		}
 		switch {
 		case shared != nil:
 			all[i] = shared

@@ -23,14 +23,63 @@ const (
 	firstSweep = 1024
 )
 
-// accountKey is whose bucket it is, under which rule.
-type accountKey struct{ subject, rule string }
-
 // account is the state of one subject under one rule, whatever its limit is at
 // the moment.
 type account struct {
+	rule    string
 	state   limit.State
 	limiter limit.Limiter // that wrote the state
+}
+
+// holder is a subject with its accounts: few, since there are few rules.
+type holder struct {
+	first account
+	more  []*account
+}
+
+// find returns the subject's account under a rule; nil when there is none.
+func (h *holder) find(rule string) *account {
+	if h == nil {
+		return nil
+	}
+	if h.first.rule == rule {
+		return &h.first
+	}
+	for _, a := range h.more {
+		if a.rule == rule {
+			return a
+		}
+	}
+	return nil
+}
+
+// open makes an account for a rule that has none.
+func (h *holder) open(rule string) *account {
+	if h.first.rule == "" {
+		h.first.rule = rule
+		return &h.first
+	}
+	a := &account{rule: rule}
+	h.more = append(h.more, a)
+	return a
+}
+
+// drop removes the accounts that can no longer matter at now, and returns how
+// many are left and how many went. The first stays where it is as long as there
+// are others.
+func (h *holder) drop(now int64) (left, dropped int) {
+	idle := func(a *account) bool { return a.limiter == nil || a.limiter.Fresh(&a.state, now) }
+	before := len(h.more)
+	h.more = slices.DeleteFunc(h.more, idle)
+	dropped = before - len(h.more)
+	if h.first.rule == "" || idle(&h.first) {
+		if h.first.rule != "" {
+			dropped++
+		}
+		h.first = account{}
+		return len(h.more), dropped
+	}
+	return len(h.more) + 1, dropped
 }
 
 // bank keeps limits in memory: one gateway's, or the one store of a fleet. It
@@ -49,12 +98,12 @@ type bank struct {
 }
 
 type bankShard struct {
-	mu       sync.Mutex
-	accounts map[accountKey]*account
-	common   map[string]*account // by rule; of those that found no room
-	sweepAt  int                 // accounts
-	swept    int64               // when
-	_        [64]byte            // keeps neighbours' locks off one cache line
+	mu      sync.Mutex
+	holders map[string]*holder  // by subject
+	common  map[string]*account // by rule; of those that found no room
+	sweepAt int                 // holders
+	swept   int64               // when
+	_       [64]byte            // keeps neighbours' locks off one cache line
 }
 
 func newBank(maxKeys, order int, slack time.Duration) *bank {
@@ -74,7 +123,7 @@ func (b *bank) shardOf(subject string) int {
 // account finds or makes an account in a locked shard, and brings it under
 // the part's limit.
 func (b *bank) account(s *bankShard, p *part, now int64) *account {
-	a := s.accounts[accountKey{p.subject, p.limit.name}]
+	a := s.holders[p.subject].find(p.limit.name)
 	if a == nil {
 		a = b.open(s, p, now)
 	}
@@ -89,7 +138,7 @@ func (b *bank) account(s *bankShard, p *part, now int64) *account {
 
 // open makes an account, or shares one when there is no room.
 func (b *bank) open(s *bankShard, p *part, now int64) *account {
-	if len(s.accounts) >= s.sweepAt {
+	if len(s.holders) >= s.sweepAt {
 		b.sweep(s, now)
 	}
 	if b.n.Add(1) > b.max {
@@ -107,25 +156,28 @@ func (b *bank) open(s *bankShard, p *part, now int64) *account {
 		s.common[p.limit.name] = a
 		return a
 	}
-	if s.accounts == nil {
-		s.accounts = map[accountKey]*account{}
+	h := s.holders[p.subject]
+	if h == nil {
+		if s.holders == nil {
+			s.holders = map[string]*holder{}
+		}
+		h = new(holder)
+		// The subject may be part of a whole request line; keep no more than it.
+		s.holders[strings.Clone(p.subject)] = h
 	}
-	a := new(account)
-	// The subject may be part of a whole request line; keep no more than it.
-	s.accounts[accountKey{strings.Clone(p.subject), p.limit.name}] = a
-	return a
+	return h.open(p.limit.name)
 }
 
 // sweep drops the accounts that can no longer matter.
 func (b *bank) sweep(s *bankShard, now int64) {
-	before := len(s.accounts)
-	for k, a := range s.accounts {
-		if a.limiter == nil || a.limiter.Fresh(&a.state, now-b.slack) {
-			delete(s.accounts, k)
+	for k, h := range s.holders {
+		left, dropped := h.drop(now - b.slack)
+		b.n.Add(int64(-dropped))
+		if left == 0 {
+			delete(s.holders, k)
 		}
 	}
-	b.n.Add(int64(len(s.accounts) - before))
-	s.sweepAt = max(firstSweep, 2*len(s.accounts))
+	s.sweepAt = max(firstSweep, 2*len(s.holders))
 	s.swept = now
 }
 
@@ -144,7 +196,7 @@ func (b *bank) release(p *part, now int64) {
 	s := &b.shards[b.shardOf(p.subject)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.accounts[accountKey{p.subject, p.limit.name}]
+	a := s.holders[p.subject].find(p.limit.name)
 	if a == nil {
 		a = s.common[p.limit.name]
 	}
@@ -196,11 +248,6 @@ func (l place) cmp(o place) int {
 // takeAll decides parts that may be in several banks, all or nothing: where(p)
 // has the account of p. It fills their decisions in.
 func takeAll(parts []part, now int64, where func(p *part) *bank) {
-	if len(parts) == 1 {
-		p := &parts[0]
-		p.d = where(p).take1(p, now)
-		return
-	}
 	var room [maxParts]place
 	places := room[:0]
 	for i := range parts {

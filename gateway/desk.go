@@ -45,7 +45,8 @@ func newDesk(seed int64, gateway int) *desk {
 	return d
 }
 
-func (p *part) account() accountKey { return accountKey{p.subject, p.limit.name} }
+// accountKey is whose bucket it is, under which rule.
+type accountKey struct{ subject, rule string }
 
 // shard locks and returns the part's.
 func (d *desk) shard(p *part) *deskShard {
@@ -63,6 +64,8 @@ func (d *desk) forget() {
 		s.mu.Unlock()
 	}
 }
+
+func (p *part) account() accountKey { return accountKey{p.subject, p.limit.name} }
 
 // refused reports whether a refusal by the store is still in force.
 func (d *desk) refused(p *part, now int64) bool {
