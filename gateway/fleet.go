@@ -31,7 +31,7 @@ type Fleet struct {
 	owners   *owners // under Sticky
 	forgeHdr string
 	voice    voice
-	refusal  body
+	identity *identity
 	refused  int // status of a refusal
 	base     time.Time
 	gateways []*gateway
@@ -87,7 +87,9 @@ func New(c Config) (*Fleet, error) {
 	if c.Wrong.Status503 {
 		f.refused = http.StatusServiceUnavailable
 	}
-	f.refusal = refusalBody(f.refused)
+	if f.identity, err = newIdentity(c); err != nil {
+		return nil, err
+	}
 	if c.Design == Sticky {
 		f.owners = newOwners(c.Gateways)
 	}
@@ -164,6 +166,9 @@ func (f *Fleet) Start() error {
 	f.run.Store(r)
 	if f.records() {
 		f.serving.Go(f.mergeUntilStopped)
+	}
+	if f.cfg.KeysFile != "" {
+		f.serving.Go(f.watchKeys)
 	}
 	if f.cfg.Design.leases() {
 		f.serving.Go(f.tidyUntilStopped)

@@ -113,14 +113,6 @@ func (r *ready) add(dst []hitState, h *rules.Hit, cost int64) []hitState {
 	return dst
 }
 
-// window is that of the limit that decided.
-func (r *ready) window(v *verdict) time.Duration {
-	if v.Limit == nil {
-		return 0
-	}
-	return r.limits[v.Limit.Index].window
-}
-
 // lends reports whether any limit of the rule is leased.
 func (r *ready) lends(name string) bool {
 	for _, l := range r.limits {

@@ -38,6 +38,7 @@ type serveOptions struct {
 	faults               gateway.Faults
 	allowReset           bool
 	store                *storeOptions
+	identity             *identityOptions
 	runFor               time.Duration
 	portsFile            string
 	seed                 *seed
@@ -110,7 +111,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs.Var(newChoice(&o.keyBy, "header", "address", "path", "constant"), "key-by", "what the limit counts by")
 	fs.StringVar(&o.keyHeader, "key-header", "X-API-Key", "the `NAME` of the header with the key; without it a caller's address is the key")
 	fs.StringVar(&o.keyText, "key-constant", "all", "the `KEY` of everybody with --key-by constant")
-	fs.Var(newChoice(&o.keyNames, "auto", "plain", "hash"), "key-names", "how keys are shown; auto hides real callers' keys, that is with --upstream or --allow-remote")
+	fs.Var(newChoice(&o.keyNames, "auto", "plain", "hash"), "key-names", "how keys are shown; auto hides real callers' keys, that is with --upstream, --allow-remote or --keys-file")
 	fs.StringVar(&o.cost.Header, "cost-header", "", "header `NAME` with a request's cost")
 	fs.StringVar(&o.cost.Query, "cost-query", "", "query parameter `NAME` with a request's cost")
 	fs.Int64Var(&o.cost.Max, "max-cost", 1_000_000, "the highest cost that a request may name")
@@ -125,6 +126,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs.DurationVar(&o.runFor, "for", 0, "stop after this `DURATION` (default: on Ctrl-C)")
 	fs.StringVar(&o.portsFile, "ports-file", "", "write the gateways' addresses to this `FILE`, one a line, once they answer")
 	o.store = newStoreOptions(fs)
+	o.identity = newIdentityOptions(fs)
 	o.seed = newSeed(fs)
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "no addresses on stderr, only errors")
 	o.out = newOutput(fs, "text", "json", "csv")
@@ -176,6 +178,9 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 	if err := o.store.config(&c); err != nil {
 		return c, err
 	}
+	if err := o.identity.config(&c); err != nil {
+		return c, err
+	}
 	if c.Rules == nil {
 		if c.Limit, c.Judge, err = parseLimit(o.limit); err != nil {
 			return c, err
@@ -206,7 +211,7 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 			return c, usagef("weir serve --upstream http://127.0.0.1:9000", "--upstream is not a URL")
 		}
 	}
-	c.HashKeys = o.keyNames == "hash" || o.keyNames == "auto" && (o.upstream != "" || o.allowRemote)
+	c.HashKeys = o.keyNames == "hash" || o.keyNames == "auto" && (o.upstream != "" || o.allowRemote || c.KeysFile != "")
 	return c, nil
 }
 
@@ -224,7 +229,7 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 		return err
 	}
 	defer done()
-	c.Redis = store
+	c.Redis, c.Notice = store, notice(a)
 	f, err := gateway.New(c)
 	if err != nil {
 		return serveError(err)
@@ -325,6 +330,9 @@ func untilOver(ctx context.Context, f *gateway.Fleet, d time.Duration) (interrup
 func serveError(err error) error {
 	var config *gateway.ConfigError
 	var share *limit.SpecError // the limit is right, its part for a gateway is not
+	if typed, ok := keysError(err); ok {
+		return typed
+	}
 	switch {
 	case errors.As(err, &share):
 		return usageError(err, "weir serve --design local")
