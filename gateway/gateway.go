@@ -77,6 +77,8 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	f.observer.arrived()
+	defer f.observer.answered()
 	now := f.now()
 	set := g.current(now)
 	s := scratches.Get().(*scratch)
@@ -85,6 +87,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	hits := set.set.Match(room[:0], who.request(r), now)
 	v := g.decide(r.Context(), run, set, s, hits, now+g.ahead, cost)
 	number := run.tally.decided(g.n, key, v.OK, v.Source, cost, cut == cutAfter)
+	f.observer.decided(g.n, now, &v, &who, cost, time.Duration(f.now()-now))
 	wait := g.waiter.wait(&v, now)
 	if run.recorder != nil {
 		g.record(run, number, now, cost, &v, wait)

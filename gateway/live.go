@@ -51,6 +51,7 @@ func (f *Fleet) setRules(set *rules.Set, now int64) error {
 	}
 	f.newest.Store(r)
 	f.books.keep(set)
+	f.observer.rulesLoaded(set.Version, nil)
 	for i, g := range f.gateways {
 		g.offer(offer{plus(now, int64(f.cfg.Rollout)*int64(i)/int64(len(f.gateways))), r})
 	}
