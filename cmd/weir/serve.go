@@ -75,7 +75,9 @@ does (central). With one store a gateway may answer refusals again by itself
 The store is in this process's memory unless --redis names another; then
 central is the default, and --on-failure says what happens while Redis does not
 answer: each gateway goes on with its share of the limit (local), admits (open)
-or refuses (closed). --rules-from serves a file of rules instead of one limit.
+or refuses (closed). --rules-from serves a file of rules instead of one limit,
+or those that are in Redis, and follows their changes without dropping a
+request; --admin lets operators read and change them.
 
 --metrics, --decision-log and --meter show from outside what is decided, why,
 and what each key used. weir serve why and weir serve meter read the last two.
@@ -139,7 +141,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	o.designGiven = func() bool { return fs.Changed("design") }
 	o.refusalLatencyIsSame = func() bool { return !fs.Changed("refusal-latency") }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, o, repeatLine(cmd)) }
-	cmd.AddCommand(newServeWhyCmd(a), newServeMeterCmd(a))
+	cmd.AddCommand(newServeRulesCmd(a), newServeWhyCmd(a), newServeMeterCmd(a))
 	return cmd
 }
 
@@ -187,7 +189,7 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 	if err := o.identity.config(&c); err != nil {
 		return c, err
 	}
-	if c.Rules == nil {
+	if o.store.operate.rulesFrom == "" {
 		if c.Limit, c.Judge, err = parseLimit(o.limit); err != nil {
 			return c, err
 		}
@@ -241,6 +243,11 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 		return err
 	}
 	defer closeLog()
+	operation, set, err := o.store.operate.read(ctx, a, store, c.Gateways, o.quiet)
+	if err != nil {
+		return err
+	}
+	c.Rules = set
 	f, err := gateway.New(c)
 	if err != nil {
 		return serveError(err)
@@ -249,6 +256,9 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 		return serveError(err)
 	}
 	failed := announce(a, f, &o, where)
+	if failed == nil {
+		failed = operation.start(ctx, a, o.store.operate, f, o.quiet)
+	}
 	interrupted := false
 	if failed == nil {
 		interrupted, failed = untilOver(ctx, f, o.runFor)
@@ -256,7 +266,7 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 
 	stop, cancel := context.WithTimeout(a.cut, max(c.Latency, c.RefusalLatency)+c.StoreTimeout+stopGrace)
 	defer cancel()
-	if err := f.Stop(stop); failed == nil && err != nil {
+	if err := errors.Join(operation.stop(stop), f.Stop(stop)); failed == nil && err != nil {
 		failed = reachError(err, "")
 	}
 	// What was served is reported whatever ended it.

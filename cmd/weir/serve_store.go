@@ -2,11 +2,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +10,6 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/spf13/pflag"
 	"github.com/weir-cli/weir/gateway"
-	"github.com/weir-cli/weir/gateway/rules"
 	"github.com/weir-cli/weir/limit"
 )
 
@@ -25,7 +20,7 @@ type storeOptions struct {
 	timeout   time.Duration
 	breaker   string
 	onFailure string
-	rulesFrom string
+	operate   *operateOptions
 	rollout   time.Duration
 	changed   func(flag string) bool
 }
@@ -36,7 +31,7 @@ func newStoreOptions(fs *pflag.FlagSet) *storeOptions {
 	fs.DurationVar(&o.timeout, "store-timeout", 50*time.Millisecond, "how long a check in Redis may take")
 	fs.StringVar(&o.breaker, "breaker", "5/1s", "failures in a row after which a gateway ceases to ask Redis, and how often it looks again")
 	fs.StringVar(&o.onFailure, "on-failure", "local", "what decides while Redis does not answer: open (admit), closed (refuse), or local (each gateway's share of the limit), also as local,slack=20%")
-	fs.StringVar(&o.rulesFrom, "rules-from", "", "serve the rules in this `FILE` in place of --limit")
+	o.operate = newOperateOptions(fs)
 	fs.DurationVar(&o.rollout, "rules-rollout", 0, "how long new rules take from the first gateway to the last")
 	return o
 }
@@ -61,7 +56,10 @@ func (o *storeOptions) config(c *gateway.Config) (err error) {
 		return err
 	}
 	c.Rollout = o.rollout
-	if o.rulesFrom == "" {
+	if err := o.operate.check(o.redis.given()); err != nil {
+		return err
+	}
+	if o.operate.rulesFrom == "" {
 		if o.changed("rules-rollout") {
 			return usagef("weir serve --rules-from rules.yaml --rules-rollout 10s", "--rules-rollout says nothing without --rules-from")
 		}
@@ -69,11 +67,10 @@ func (o *storeOptions) config(c *gateway.Config) (err error) {
 	}
 	for _, f := range []string{"limit", "on-failure"} {
 		if o.changed(f) {
-			return usagef("weir serve --rules-from "+o.rulesFrom, "--%s says nothing with --rules-from: each rule has its own", f)
+			return usagef("weir serve --rules-from "+o.operate.rulesFrom, "--%s says nothing with --rules-from: each rule has its own", f)
 		}
 	}
-	c.Rules, err = readRules(o.rulesFrom)
-	return err
+	return nil
 }
 
 // text is a flag's value, for a hint.
@@ -150,35 +147,4 @@ func parseOnFailure(text string) (limit.FailMode, limit.Fraction, error) {
 		return 0, limit.Fraction{}, usagef(hint, "--on-failure %q: after local there may be slack=PERCENT%%, from 0%% to 10000%%", text)
 	}
 	return mode, limit.Fraction{Num: 100 + n, Den: 100}, nil
-}
-
-// readRules reads a rule file.
-func readRules(name string) (*rules.Set, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, reachError(err, "weir serve --rules-from FILE")
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, rules.MaxBytes+1))
-	if err != nil {
-		return nil, reachError(err, "weir serve --rules-from FILE")
-	}
-	set, err := rules.Parse(data, name)
-	if err != nil {
-		return nil, rulesError(err)
-	}
-	return set, nil
-}
-
-// rulesError shows the first mistake of a rule file and how many there are.
-func rulesError(err error) error {
-	var all rules.Errors
-	if !errors.As(err, &all) || len(all) == 0 {
-		return usageError(err, "")
-	}
-	text := all[0].Error()
-	if more := len(all) - 1; more > 0 {
-		text += fmt.Sprintf(" (and %s)", plural(more, "more mistake"))
-	}
-	return usageError(errors.New(text), "weir serve --rules-from FILE")
 }

@@ -43,11 +43,11 @@ func TestCheck(t *testing.T) {
 		{"security leased", "limits: [{default: true, limit: '10/s,burst=20'}]\nsecurity: true\nlease: on", "error security-leased a:3"},
 		{"security local", "limits: [{default: true, limit: '10/s,burst=20'}]\nsecurity: true\non_failure: local", ""},
 		{"security in shadow", "limits: [{default: true, limit: '10/s,burst=20'}]\nsecurity: true\nmode: shadow", "note security-in-shadow a:3"},
-		{"lease", "limits: [{default: true, limit: '10/s,burst=24'}]\nlease: {block: 1}", ""},
-		{"lease too large", "limits: [{default: true, limit: '10/s,burst=23'}]\nlease: {block: 1}", "error lease-too-large a:5"},
-		{"lease huge", "limits: [{default: true, limit: '10/s,burst=23'}]\nlease: {block: 1000000000000}", "error lease-too-large a:5"},
-		{"lease by itself", "limits: [{default: true, limit: '10/s,burst=2'}]\nlease: on", ""},
-		{"lease of a window", "limits: [{default: true, limit: 'fixed-window:limit=6,window=60s'}]\nlease: on", "error lease-algorithm a:5"},
+		{"lease", "limits: [{default: true, limit: '10/s,burst=24'}]\nlease: {block: 1}\non_failure: open", ""},
+		{"lease too large", "limits: [{default: true, limit: '10/s,burst=23'}]\nlease: {block: 1}\non_failure: open", "error lease-too-large a:5"},
+		{"lease huge", "limits: [{default: true, limit: '10/s,burst=23'}]\nlease: {block: 1000000000000}\non_failure: open", "error lease-too-large a:5"},
+		{"lease by itself", "limits: [{default: true, limit: '10/s,burst=2'}]\nlease: on\non_failure: open", ""},
+		{"lease of a window", "limits: [{default: true, limit: 'fixed-window:limit=6,window=60s'}]\nlease: on\non_failure: open", "error lease-algorithm a:5"},
 		{"a share below one", "limits: [{default: true, limit: '10/s,burst=19'}]\non_failure: local", "note share-below-one a:5"},
 		{"a share of one", "limits: [{default: true, limit: '10/s,burst=20'}]\non_failure: local", ""},
 		{"not exact", "limits: [{default: true, limit: '10/s,burst=777'}]", "error not-exact a:5"},
@@ -70,6 +70,10 @@ func TestCheck(t *testing.T) {
 			s, err := Parse([]byte(text), "f")
 			if err != nil {
 				t.Fatalf("%v in\n%s", err, text)
+			}
+			against := against
+			if !strings.Contains(tt.lines, "lease") && !strings.Contains(tt.lines, "local") {
+				against.Gateways = 0
 			}
 			problems := s.Check(against)
 			if got := short(problems); got != tt.want {
@@ -103,6 +107,10 @@ func TestCheckOfSeveral(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+	_, problems := CheckText([]byte("version: 1\nrules: [{name: a, per: key, limits: [{default: true, limit: '1/s,burst=2'}]}]"), "f", Against{Gateways: 3})
+	if got := short(problems); got != "note share-below-one a:2" {
+		t.Errorf("local is what a rule does that says nothing: %s", got)
 	}
 	if got := short(FromLimit(limit.Spec{Burst: 1}).Check(Against{})); got != "error version-zero :1" {
 		t.Errorf("a set of no file: %s", got)

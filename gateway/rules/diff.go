@@ -158,7 +158,7 @@ func diffRule(a, b *Rule) (out []Change) {
 	}
 	was, is := a.byScope(), b.byScope()
 	for _, l := range b.Limits {
-		scope := b.scopeOf(l)
+		scope := l.For()
 		if old := was[scope]; old == nil {
 			c := Change{Kind: "limit-added", Rule: b.Name, For: scope, To: l.Spec.String(), Buckets: bucketsKeep}
 			out = append(out, c)
@@ -167,7 +167,7 @@ func diffRule(a, b *Rule) (out []Change) {
 		}
 	}
 	for _, l := range a.Limits {
-		if scope := a.scopeOf(l); is[scope] == nil {
+		if scope := l.For(); is[scope] == nil {
 			out = append(out, Change{Kind: "limit-removed", Rule: b.Name, For: scope, From: l.Spec.String(), Buckets: bucketsKeep})
 		}
 	}
@@ -196,8 +196,8 @@ func (l Lease) String() string {
 	return s
 }
 
-// scopeOf is whom a limit is for, a key as its hash.
-func (r *Rule) scopeOf(l *Limit) string {
+// For is whom a limit is for, as From says it, with a key as its hash.
+func (l *Limit) For() string {
 	if l.From != "key" {
 		return l.From
 	}
@@ -207,7 +207,7 @@ func (r *Rule) scopeOf(l *Limit) string {
 func (r *Rule) byScope() map[string]*Limit {
 	out := make(map[string]*Limit, len(r.Limits))
 	for _, l := range r.Limits {
-		out[r.scopeOf(l)] = l
+		out[l.For()] = l
 	}
 	return out
 }

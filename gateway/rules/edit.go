@@ -15,8 +15,9 @@ import (
 // EditError tells why a set cannot be changed as asked.
 type EditError struct {
 	Msg, Hint string
-	// Missing means that what was to be changed is not there.
-	Missing bool
+	// Missing means that what was to be changed is not there, Unfit that the
+	// words that were asked for cannot stand in a file.
+	Missing, Unfit bool
 }
 
 func (e *EditError) Error() string { return e.Msg }
@@ -289,7 +290,7 @@ func (e *editor) apply(right func(now *Set) bool) (*Set, error) {
 	var all Errors
 	if errors.As(err, &all) {
 		// What was asked for can be at fault only in its own words.
-		return nil, &EditError{Msg: all[0].Msg, Hint: all[0].Hint}
+		return nil, &EditError{Msg: all[0].Msg, Hint: all[0].Hint, Unfit: true}
 	}
 	if !right(now) || now.Version != e.set.Version+1 || len(Diff(e.set, now, 0)) > 2 {
 		return nil, errInPlace

@@ -72,21 +72,27 @@ func (p *reader) overrideEntry(n ast.Node) {
 	p.set.Overrides = append(p.set.Overrides, o)
 }
 
-// expires reads a date, which is its first instant in UTC, or an instant.
 func (p *reader) expires(o *Override, n ast.Node) {
 	s, ok := p.text("expires", n, 40)
 	if !ok {
 		return
 	}
+	t, ok := ParseExpires(s)
+	if !ok {
+		p.fail(p.at(n), "such as 2030-12-31 or 2030-12-31T18:00:00Z", "expires %s is not a date", shown(s))
+		return
+	}
+	o.Expires, o.expires = t, t.UnixNano()
+}
+
+// ParseExpires reads when an override ends: a date, which is its first instant
+// in UTC, or an instant with its zone.
+func ParseExpires(s string) (time.Time, bool) {
 	t, err := time.Parse(time.DateOnly, s)
 	if err != nil {
 		t, err = time.Parse(time.RFC3339, s)
 	}
-	if err != nil || t.Year() < 2000 || t.Year() > 2200 {
-		p.fail(p.at(n), "such as 2030-12-31 or 2030-12-31T18:00:00Z", "expires %s is not a date", shown(s))
-		return
-	}
-	o.Expires, o.expires = t.UTC(), t.UnixNano()
+	return t.UTC(), err == nil && t.Year() >= 2000 && t.Year() <= 2200
 }
 
 // ruleNames lists some of the names for a hint.

@@ -46,8 +46,11 @@ func (p *reader) ruleEntry(n ast.Node) {
 			p.fail(at, "", "%s has no %s", sayRule(r.Name, number), name)
 		}
 	}
-	if r.Security && !failure {
-		r.OnFailure = limit.FailClosed
+	if !failure {
+		r.OnFailure = limit.FailLocal
+		if r.Security {
+			r.OnFailure = limit.FailClosed
+		}
 	}
 	if where, ok := given["slack"]; ok && r.OnFailure != limit.FailLocal {
 		p.fail(where, "on_failure: local", "slack says nothing with on_failure: %v", r.OnFailure)

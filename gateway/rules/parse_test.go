@@ -74,7 +74,7 @@ func TestParseReadsEverything(t *testing.T) {
 	if login := s.Rules[1]; !login.Security || login.OnFailure != limit.FailClosed || len(login.Routes) != 2 {
 		t.Errorf("login %+v", login)
 	}
-	if !s.Rules[2].Shadow || s.Rules[2].OnFailure != limit.FailOpen {
+	if !s.Rules[2].Shadow || s.Rules[2].OnFailure != limit.FailLocal {
 		t.Errorf("everybody %+v", s.Rules[2])
 	}
 	o := s.Override("k-9", "requests")
@@ -115,7 +115,7 @@ func TestParseRefuses(t *testing.T) {
 		{"relative route", rule("    route: a/b\n"), "no path that begins with /"},
 		{"inner star", rule("    route: /a*/b\n"), "a star inside a segment"},
 		{"negative cost", rule("    cost: -1\n"), "is below 0"},
-		{"slack alone", rule("    slack: 1.5\n"), "slack says nothing with on_failure: open"},
+		{"slack alone", rule("    on_failure: open\n    slack: 1.5\n"), "slack says nothing with on_failure: open"},
 		{"slack below one", rule("    on_failure: local\n    slack: 0.5\n"), "is not from 1 to 100"},
 		{"routes to count", "version: 1\nrules: [{name: a, per: route, limits: [{default: true, limit: 1/s}]}]", "per: route has no routes"},
 		{"anchor", rule("    route: &x /a\n"), "has an anchor or an alias"},

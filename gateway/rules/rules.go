@@ -73,7 +73,9 @@ type Rule struct {
 	Shadow bool
 	// Security rules show no numbers to callers, never fail open and are never
 	// leased.
-	Security  bool
+	Security bool
+	// OnFailure is what decides while the store does not: closed for a security
+	// rule that says nothing about it, local for others.
 	OnFailure limit.FailMode
 	// Slack is what a gateway's share of the limit is multiplied by under
 	// FailLocal, at least 1.
@@ -91,6 +93,15 @@ type Rule struct {
 	line      int
 	list      spot // of the bracket of limits, or of its first entry
 	flow      bool // limits are in brackets
+}
+
+// Plan is what the rule grants callers of a plan, which is the default when
+// the plan has no limit of its own, or "default"; nil for nothing.
+func (r *Rule) Plan(plan string) *Limit {
+	if l := r.plans[plan]; l != nil {
+		return l
+	}
+	return r.def
 }
 
 // Limit is what one rule promises to some.
