@@ -17,14 +17,14 @@ const maxParts = 16
 type backend interface {
 	// take decides parts, each with a cost above zero, all or nothing, and
 	// fills their answers in.
-	take(ctx context.Context, parts []part, now int64) error
+	take(ctx context.Context, parts []hitState, now int64) error
 	// release gives back what parts of concurrency limits hold.
-	release(ctx context.Context, parts []part, now int64) error
+	release(ctx context.Context, parts []hitState, now int64) error
 	// lease takes block tokens, or what there is when that is at least least.
-	lease(ctx context.Context, p *part, now, block, least int64) (granted int64, wait time.Duration, err error)
-	giveBack(ctx context.Context, p *part, now, n int64) error
+	lease(ctx context.Context, p *hitState, now, block, least int64) (granted int64, wait time.Duration, err error)
+	giveBack(ctx context.Context, p *hitState, now, n int64) error
 	// node names the shard that a part is on.
-	node(p *part) string
+	node(p *hitState) string
 }
 
 // inProcess is a backend in this process: one bank, or one for each gateway.
@@ -35,48 +35,48 @@ type inProcess struct {
 	calls *atomic.Int64 // nil where there is no common store to be called
 }
 
-func (m *inProcess) bank(p *part) *bank {
+func (m *inProcess) bank(p *hitState) *bank {
 	if m.by != nil {
-		return m.banks[m.by.of(p.subject)]
+		return m.banks[m.by.of(p.Subject)]
 	}
 	return m.banks[m.own]
 }
 
-func (m *inProcess) take(_ context.Context, parts []part, now int64) error {
+func (m *inProcess) take(_ context.Context, parts []hitState, now int64) error {
 	if m.calls != nil {
 		m.calls.Add(1)
 	}
 	if len(parts) == 1 {
 		p := &parts[0]
-		p.d, p.source = m.bank(p).take1(p, now), FromMemory
+		p.Decision, p.Source = m.bank(p).take1(p, now), FromMemory
 		return nil
 	}
 	takeAll(parts, now, m.bank)
 	for i := range parts {
-		parts[i].source = FromMemory
+		parts[i].Source = FromMemory
 	}
 	return nil
 }
 
-func (m *inProcess) release(_ context.Context, parts []part, now int64) error {
+func (m *inProcess) release(_ context.Context, parts []hitState, now int64) error {
 	for i := range parts {
-		if parts[i].limit.spec.Algorithm == limit.Concurrency {
+		if parts[i].ready.spec.Algorithm == limit.Concurrency {
 			m.bank(&parts[i]).release(&parts[i], now)
 		}
 	}
 	return nil
 }
 
-func (m *inProcess) lease(_ context.Context, p *part, now, block, least int64) (int64, time.Duration, error) {
+func (m *inProcess) lease(_ context.Context, p *hitState, now, block, least int64) (int64, time.Duration, error) {
 	m.calls.Add(1)
 	granted, wait := m.bank(p).lease(p, now, block, least)
 	return granted, wait, nil
 }
 
-func (m *inProcess) giveBack(_ context.Context, p *part, now, n int64) error {
+func (m *inProcess) giveBack(_ context.Context, p *hitState, now, n int64) error {
 	m.calls.Add(1)
 	m.bank(p).giveBack(p, now, n)
 	return nil
 }
 
-func (m *inProcess) node(*part) string { return "" }
+func (m *inProcess) node(*hitState) string { return "" }

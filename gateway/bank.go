@@ -122,22 +122,22 @@ func (b *bank) shardOf(subject string) int {
 
 // account finds or makes an account in a locked shard, and brings it under
 // the part's limit.
-func (b *bank) account(s *bankShard, p *part, now int64) *account {
-	a := s.holders[p.subject].find(p.limit.name)
+func (b *bank) account(s *bankShard, p *hitState, now int64) *account {
+	a := s.holders[p.Subject].find(p.ready.name)
 	if a == nil {
 		a = b.open(s, p, now)
 	}
-	if a.limiter != p.limit.limiter {
-		if a.limiter != nil && a.limiter.Spec() != p.limit.spec {
-			a.state = carry(&a.state, a.limiter, p.limit.limiter, now)
+	if a.limiter != p.ready.limiter {
+		if a.limiter != nil && a.limiter.Spec() != p.ready.spec {
+			a.state = carry(&a.state, a.limiter, p.ready.limiter, now)
 		}
-		a.limiter = p.limit.limiter
+		a.limiter = p.ready.limiter
 	}
 	return a
 }
 
 // open makes an account, or shares one when there is no room.
-func (b *bank) open(s *bankShard, p *part, now int64) *account {
+func (b *bank) open(s *bankShard, p *hitState, now int64) *account {
 	if len(s.holders) >= s.sweepAt {
 		b.sweep(s, now)
 	}
@@ -146,26 +146,26 @@ func (b *bank) open(s *bankShard, p *part, now int64) *account {
 		if now-s.swept >= sweepLeast {
 			b.sweep(s, now)
 		}
-		if a := s.common[p.limit.name]; a != nil {
+		if a := s.common[p.ready.name]; a != nil {
 			return a
 		}
 		if s.common == nil {
 			s.common = map[string]*account{}
 		}
 		a := new(account)
-		s.common[p.limit.name] = a
+		s.common[p.ready.name] = a
 		return a
 	}
-	h := s.holders[p.subject]
+	h := s.holders[p.Subject]
 	if h == nil {
 		if s.holders == nil {
 			s.holders = map[string]*holder{}
 		}
 		h = new(holder)
 		// The subject may be part of a whole request line; keep no more than it.
-		s.holders[strings.Clone(p.subject)] = h
+		s.holders[strings.Clone(p.Subject)] = h
 	}
-	return h.open(p.limit.name)
+	return h.open(p.ready.name)
 }
 
 // sweep drops the accounts that can no longer matter.
@@ -182,36 +182,36 @@ func (b *bank) sweep(s *bankShard, now int64) {
 }
 
 // take1 decides one part.
-func (b *bank) take1(p *part, now int64) limit.Decision {
-	s := &b.shards[b.shardOf(p.subject)]
+func (b *bank) take1(p *hitState, now int64) limit.Decision {
+	s := &b.shards[b.shardOf(p.Subject)]
 	s.mu.Lock()
 	a := b.account(s, p, now)
-	d := a.limiter.Take(&a.state, now, p.cost)
+	d := a.limiter.Take(&a.state, now, p.Cost)
 	s.mu.Unlock()
 	return d
 }
 
 // release gives back what a concurrency limit's part holds.
-func (b *bank) release(p *part, now int64) {
-	s := &b.shards[b.shardOf(p.subject)]
+func (b *bank) release(p *hitState, now int64) {
+	s := &b.shards[b.shardOf(p.Subject)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.holders[p.subject].find(p.limit.name)
+	a := s.holders[p.Subject].find(p.ready.name)
 	if a == nil {
-		a = s.common[p.limit.name]
+		a = s.common[p.ready.name]
 	}
 	if a == nil {
 		return
 	}
 	if l, ok := a.limiter.(limit.Releaser); ok {
-		l.Release(&a.state, now, p.cost)
+		l.Release(&a.state, now, p.Cost)
 	}
 }
 
 // lease takes block tokens, or what there is when that is at least least. When
 // it takes nothing, wait is how long until least are there.
-func (b *bank) lease(p *part, now, block, least int64) (granted int64, wait time.Duration) {
-	s := &b.shards[b.shardOf(p.subject)]
+func (b *bank) lease(p *hitState, now, block, least int64) (granted int64, wait time.Duration) {
+	s := &b.shards[b.shardOf(p.Subject)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := b.account(s, p, now)
@@ -224,8 +224,8 @@ func (b *bank) lease(p *part, now, block, least int64) (granted int64, wait time
 }
 
 // giveBack returns leased tokens.
-func (b *bank) giveBack(p *part, now, n int64) {
-	s := &b.shards[b.shardOf(p.subject)]
+func (b *bank) giveBack(p *hitState, now, n int64) {
+	s := &b.shards[b.shardOf(p.Subject)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	a := b.account(s, p, now)
@@ -247,12 +247,12 @@ func (l place) cmp(o place) int {
 
 // takeAll decides parts that may be in several banks, all or nothing: where(p)
 // has the account of p. It fills their decisions in.
-func takeAll(parts []part, now int64, where func(p *part) *bank) {
+func takeAll(parts []hitState, now int64, where func(p *hitState) *bank) {
 	var room [maxParts]place
 	places := room[:0]
 	for i := range parts {
 		b := where(&parts[i])
-		places = append(places, place{b, b.shardOf(parts[i].subject)})
+		places = append(places, place{b, b.shardOf(parts[i].Subject)})
 	}
 	// One order for all callers, and each lock once.
 	locks := slices.Clone(places)
@@ -271,11 +271,11 @@ func takeAll(parts []part, now int64, where func(p *part) *bank) {
 		p := &parts[i]
 		a := places[i].bank.account(&places[i].bank.shards[places[i].shard], p, now)
 		// Remaining is what would pass, so this needs no trial.
-		if p.d = a.limiter.Take(&a.state, now, 0); p.cost == 0 || p.cost > 0 && p.cost <= p.d.Remaining {
-			p.d.OK, p.d.RetryAfter = true, 0
+		if p.Decision = a.limiter.Take(&a.state, now, 0); p.Cost == 0 || p.Cost > 0 && p.Cost <= p.Decision.Remaining {
+			p.Decision.OK, p.Decision.RetryAfter = true, 0
 			continue
 		}
-		p.d = a.limiter.Take(&a.state, now, p.cost)
+		p.Decision = a.limiter.Take(&a.state, now, p.Cost)
 		ok = false
 	}
 	if !ok {
@@ -283,9 +283,9 @@ func takeAll(parts []part, now int64, where func(p *part) *bank) {
 	}
 	for i := range parts {
 		p := &parts[i]
-		if p.cost != 0 {
+		if p.Cost != 0 {
 			a := places[i].bank.account(&places[i].bank.shards[places[i].shard], p, now)
-			p.d = a.limiter.Take(&a.state, now, p.cost)
+			p.Decision = a.limiter.Take(&a.state, now, p.Cost)
 		}
 	}
 }

@@ -95,8 +95,9 @@ type Config struct {
 	RetryAfter RetryAfter
 	Shed       Shed
 
-	Wrong  Wrong
-	Faults Faults
+	Wrong   Wrong
+	Faults  Faults
+	Observe Observe
 
 	MaxKeys int   // keys counted by name; the rest are "other". 0 is 1,000,000
 	MaxBody int64 // bytes of a request body that are read. 0 is 1 MiB
@@ -167,7 +168,7 @@ func (c Config) checked() (Config, error) {
 		}
 	}
 	for _, check := range []func() error{
-		c.Key.check, c.Cost.check, c.Faults.check, c.TLS.check,
+		c.Key.check, c.Cost.check, c.Faults.check, c.TLS.check, c.Observe.check,
 		c.checkListen, c.Proxies.check, c.checkIdentity,
 		func() error { return c.Shed.check(&c) }, func() error { return c.Wrong.check(c) },
 	} {

@@ -72,20 +72,20 @@ type crooked struct {
 	timeout time.Duration // of one check
 }
 
-func (c crooked) take(ctx context.Context, parts []part, _ int64) error {
+func (c crooked) take(ctx context.Context, parts []hitState, _ int64) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	for i := range parts {
 		p := &parts[i]
 		c.calls.Add(1)
-		d, err := p.limit.wrong.Take(ctx, p.redisKey(), p.cost)
+		d, err := p.ready.wrong.Take(ctx, p.redisKey(), p.Cost)
 		if errors.Is(err, redislimit.ErrCrashed) {
 			return &redislimit.StoreError{Kind: redislimit.KindCanceled, Err: err}
 		}
 		if err != nil {
 			return err
 		}
-		p.d, p.source = d, FromStore
+		p.Decision, p.Source = d, FromStore
 		if !d.OK {
 			unasked(parts[i+1:])
 			return nil
@@ -96,10 +96,10 @@ func (c crooked) take(ctx context.Context, parts []part, _ int64) error {
 
 // unasked are parts that nobody asked about, since another had refused. Nothing
 // is known of them that would hold the request up.
-func unasked(parts []part) {
+func unasked(parts []hitState) {
 	for i := range parts {
 		p := &parts[i]
-		p.d = limit.Decision{OK: true, Limit: capacity(p.limit.spec), Remaining: capacity(p.limit.spec)}
-		p.source = FromStore
+		p.Decision = limit.Decision{OK: true, Limit: capacity(p.ready.spec), Remaining: capacity(p.ready.spec)}
+		p.Source = FromStore
 	}
 }

@@ -17,50 +17,47 @@ const mostShadows = 256
 
 // scratch is what one request needs while it is decided. Reused.
 type scratch struct {
-	hits   []rules.Hit
-	parts  []part
-	shadow []part
-	states []hitState
+	parts  []hitState // enforced
+	shadow []hitState
 }
 
 var scratches = sync.Pool{New: func() any {
-	return &scratch{hits: make([]rules.Hit, 0, 4), parts: make([]part, 0, 4), states: make([]hitState, 0, 4)}
+	return &scratch{parts: make([]hitState, 0, 4)}
 }}
 
 // free lets the next request have it. What it points to stays until then.
 func (s *scratch) free() {
-	s.hits, s.parts, s.shadow, s.states = s.hits[:0], s.parts[:0], s.shadow[:0], s.states[:0]
+	s.parts, s.shadow = s.parts[:0], s.shadow[:0]
 	scratches.Put(s)
 }
 
-// decide decides a request of cost that is under s.hits, which are of set, at
+// decide decides a request of cost that is under hits, which are of set, at
 // now on the gateway's clock. All of its limits let it pass, or none is
 // charged.
-func (g *gateway) decide(ctx context.Context, r *run, set *ready, s *scratch, now, cost int64) (v verdict) {
-	for i := range s.hits {
-		h := &s.hits[i]
+func (g *gateway) decide(ctx context.Context, r *run, set *ready, s *scratch, hits []rules.Hit, now, cost int64) (v verdict) {
+	for i := range hits {
+		h := &hits[i]
 		if h.Rule.Shadow {
-			s.shadow = append(s.shadow, set.part(h, cost))
+			s.shadow = set.add(s.shadow, h, cost)
 		} else {
-			s.parts = append(s.parts, set.part(h, cost))
+			s.parts = set.add(s.parts, h, cost)
 		}
 	}
 	v.OK = true
 	if len(s.parts) > 0 {
 		decided, by := g.enforce(ctx, r, s.parts, now), 0
 		if len(decided) == 1 {
-			v.Decision = decided[0].d
+			v.Decision = decided[0].Decision
 		} else {
 			v.Decision, by = together(decided)
 		}
 		p := &decided[by]
-		v.By, v.Limit, v.Source = p.limit.rule, p.limit.limit, p.source
-		p.limit.book.decided.Add(1)
+		v.By, v.Limit, v.Source = p.Rule, p.Limit, p.Source
+		p.ready.book.decided.Add(1)
 		if !v.OK {
-			p.limit.book.refused.Add(1)
+			p.ready.book.refused.Add(1)
 		}
-		s.states = states(s.states, decided)
-		v.Hits = s.states
+		v.Hits = decided
 	}
 	if len(s.shadow) > 0 && v.OK {
 		v.Shadow = g.shadowed(ctx, r, s.shadow, now)
@@ -68,31 +65,23 @@ func (g *gateway) decide(ctx context.Context, r *run, set *ready, s *scratch, no
 	return v
 }
 
-func states(dst []hitState, parts []part) []hitState {
-	for i := range parts {
-		p := &parts[i]
-		dst = append(dst, hitState{Rule: p.limit.rule, Limit: p.limit.limit, Subject: p.subject, Cost: p.cost, Source: p.source, Decision: p.d})
-	}
-	return dst
-}
-
 // enforce decides parts, at least one. It returns those that were decided, in
 // an order of its own: a refusal may be known before the others are asked
 // about.
-func (g *gateway) enforce(ctx context.Context, r *run, parts []part, now int64) []part {
+func (g *gateway) enforce(ctx context.Context, r *run, parts []hitState, now int64) []hitState {
 	design, d := g.fleet.cfg.Design, r.desks[g.n]
 	if design <= Central && g.fleet.cfg.Redis == nil {
 		r.backends[g.n].take(ctx, parts, now) // memory has no errors
 		return parts
 	}
 	if design.denies() {
-		if refused := front(parts, func(p *part) bool { return d.refused(p, now) }); refused > 0 {
+		if refused := front(parts, func(p *hitState) bool { return d.refused(p, now) }); refused > 0 {
 			return parts[:refused]
 		}
 	}
 	held := 0
 	if design.leases() {
-		held = front(parts, func(p *part) bool { return p.leases() && g.spend(ctx, r, p, now) })
+		held = front(parts, func(p *hitState) bool { return p.leases() && g.spend(ctx, r, p, now) })
 		if short(parts[:held]) {
 			d.refund(parts[:held], now)
 			return refusals(parts[:held])
@@ -118,7 +107,7 @@ func (g *gateway) enforce(ctx context.Context, r *run, parts []part, now int64) 
 
 // check decides parts by the store, or by their fail mode where the store does
 // not answer. It returns those that were decided.
-func (g *gateway) check(ctx context.Context, r *run, parts []part, now int64) []part {
+func (g *gateway) check(ctx context.Context, r *run, parts []hitState, now int64) []hitState {
 	b, d := r.backends[g.n], r.desks[g.n]
 	if g.fleet.cfg.Redis == nil {
 		b.take(ctx, parts, now) // memory has no errors
@@ -127,7 +116,7 @@ func (g *gateway) check(ctx context.Context, r *run, parts []part, now int64) []
 	var room [2]asked
 	nodes := room[:0]
 	// Which of the parts' shards are asked? Most requests have one.
-	alone := front(parts, func(p *part) bool {
+	alone := front(parts, func(p *hitState) bool {
 		n := b.node(p)
 		for i := range nodes {
 			if nodes[i].node == n {
@@ -197,14 +186,14 @@ func (g *gateway) settle(nodes []asked, err error) {
 
 // shadowed decides parts on trial, each apart. They are not obeyed, and with a
 // store outside of this process nobody waits for them: then none is returned.
-func (g *gateway) shadowed(ctx context.Context, r *run, parts []part, now int64) []hitState {
+func (g *gateway) shadowed(ctx context.Context, r *run, parts []hitState, now int64) []hitState {
 	b := r.backends[g.n]
 	if g.fleet.cfg.Redis == nil {
 		for i := range parts {
 			b.take(context.Background(), parts[i:i+1], now)
-			parts[i].limit.book.trial(!parts[i].d.OK)
+			parts[i].ready.book.trial(!parts[i].Decision.OK)
 		}
-		return states(nil, parts)
+		return parts
 	}
 	for i := range parts {
 		p := parts[i]
@@ -215,24 +204,24 @@ func (g *gateway) shadowed(ctx context.Context, r *run, parts []part, now int64)
 			if ticket.Way == limit.Probe {
 				g.breakers.settle(node, ticket, now, true)
 			}
-			p.limit.book.missed.Add(1)
+			p.ready.book.missed.Add(1)
 			continue
 		}
 		if !g.fleet.background.try(mostShadows, func() {
-			one := []part{p}
+			one := []hitState{p}
 			err := b.take(context.Background(), one, now)
 			g.outcome(node, ticket, err)
 			if err != nil {
-				p.limit.book.missed.Add(1)
+				p.ready.book.missed.Add(1)
 				return
 			}
-			p.limit.book.trial(!one[0].d.OK)
-			if one[0].d.OK && p.limit.spec.Algorithm == limit.Concurrency {
+			p.ready.book.trial(!one[0].Decision.OK)
+			if one[0].Decision.OK && p.ready.spec.Algorithm == limit.Concurrency {
 				<-ctx.Done() // which net/http does at the end of the request
 				b.release(context.Background(), one, now)
 			}
 		}) {
-			p.limit.book.missed.Add(1)
+			p.ready.book.missed.Add(1)
 		}
 	}
 	return nil
@@ -240,7 +229,7 @@ func (g *gateway) shadowed(ctx context.Context, r *run, parts []part, now int64)
 
 // front moves the parts that is says yes to before the others, both in their
 // order, and returns how many they are. It asks about each once.
-func front(parts []part, is func(p *part) bool) int {
+func front(parts []hitState, is func(p *hitState) bool) int {
 	n := 0
 	for i := range parts {
 		if !is(&parts[i]) {
@@ -254,9 +243,9 @@ func front(parts []part, is func(p *part) bool) int {
 	return n
 }
 
-func short(parts []part) bool {
+func short(parts []hitState) bool {
 	for i := range parts {
-		if !parts[i].d.OK {
+		if !parts[i].Decision.OK {
 			return true
 		}
 	}
@@ -264,19 +253,19 @@ func short(parts []part) bool {
 }
 
 // refusals are the parts that refused, moved to the front.
-func refusals(parts []part) []part {
-	return parts[:front(parts, func(p *part) bool { return !p.d.OK })]
+func refusals(parts []hitState) []hitState {
+	return parts[:front(parts, func(p *hitState) bool { return !p.Decision.OK })]
 }
 
 // undo gives slots back of which it is not known whether they were taken.
-func (g *gateway) undo(b backend, parts []part, err error, now int64) {
+func (g *gateway) undo(b backend, parts []hitState, err error, now int64) {
 	var e *redislimit.StoreError
 	if !errors.As(err, &e) || !e.Ambiguous() {
 		return
 	}
 	for i := range parts {
-		if parts[i].limit.spec.Algorithm == limit.Concurrency {
-			one := []part{parts[i]}
+		if parts[i].ready.spec.Algorithm == limit.Concurrency {
+			one := []hitState{parts[i]}
 			g.fleet.background.try(mostShadows, func() { b.release(context.Background(), one, now) })
 		}
 	}
@@ -285,7 +274,7 @@ func (g *gateway) undo(b backend, parts []part, err error, now int64) {
 // releases reports whether anything is to be given back once the request is
 // over.
 func (s *scratch) releases() bool {
-	holds := func(p part) bool { return p.limit.spec.Algorithm == limit.Concurrency && p.d.OK }
+	holds := func(p hitState) bool { return p.ready.spec.Algorithm == limit.Concurrency && p.Decision.OK }
 	return slices.ContainsFunc(s.parts, holds) || slices.ContainsFunc(s.shadow, holds)
 }
 
@@ -293,15 +282,15 @@ func (s *scratch) releases() bool {
 // back to a store that is away comes free there by itself.
 func (g *gateway) release(r *run, s *scratch) {
 	now := g.now()
-	for _, parts := range [][]part{s.parts, s.shadow} {
+	for _, parts := range [][]hitState{s.parts, s.shadow} {
 		for i := range parts {
 			p := &parts[i]
 			switch {
-			case !p.d.OK || p.limit.spec.Algorithm != limit.Concurrency:
+			case !p.Decision.OK || p.ready.spec.Algorithm != limit.Concurrency:
 			case p.atShare:
-				share := part{limit: p.limit.shareOf, subject: p.subject, cost: p.cost}
+				share := hitState{ready: p.ready.shareOf, Subject: p.Subject, Cost: p.Cost}
 				r.desks[g.n].slots.release(&share, now)
-			case p.source == FromStore || p.source == FromMemory:
+			case p.Source == FromStore || p.Source == FromMemory:
 				r.backends[g.n].release(context.Background(), parts[i:i+1], now)
 			}
 		}

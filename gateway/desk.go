@@ -49,8 +49,8 @@ func newDesk(seed int64, gateway int) *desk {
 type accountKey struct{ subject, rule string }
 
 // shard locks and returns the part's.
-func (d *desk) shard(p *part) *deskShard {
-	s := &d.shards[maphash.String(d.seed, p.subject)%deskShards]
+func (d *desk) shard(p *hitState) *deskShard {
+	s := &d.shards[maphash.String(d.seed, p.Subject)%deskShards]
 	s.mu.Lock()
 	return s
 }
@@ -65,30 +65,30 @@ func (d *desk) forget() {
 	}
 }
 
-func (p *part) account() accountKey { return accountKey{p.subject, p.limit.name} }
+func (p *hitState) account() accountKey { return accountKey{p.Subject, p.ready.name} }
 
 // refused reports whether a refusal by the store is still in force.
-func (d *desk) refused(p *part, now int64) bool {
+func (d *desk) refused(p *hitState, now int64) bool {
 	s := d.shard(p)
-	wait, refused := s.denied.Refused(p.account(), now, p.cost)
+	wait, refused := s.denied.Refused(p.account(), now, p.Cost)
 	s.mu.Unlock()
 	if refused {
-		p.d, p.source = standing(p.limit.spec, p.cost, wait), FromDenyCache
+		p.Decision, p.Source = standing(p.ready.spec, p.Cost, wait), FromDenyCache
 	}
 	return refused
 }
 
 // learn keeps the store's refusals among parts.
-func (d *desk) learn(parts []part, now int64) {
+func (d *desk) learn(parts []hitState, now int64) {
 	for i := range parts {
 		p := &parts[i]
-		if p.d.OK || p.d.RetryAfter <= 0 || p.source != FromStore && p.source != FromMemory {
+		if p.Decision.OK || p.Decision.RetryAfter <= 0 || p.Source != FromStore && p.Source != FromMemory {
 			continue
 		}
 		k := p.account()
 		k.subject = strings.Clone(k.subject)
 		s := d.shard(p)
-		s.denied.Learn(k, now, p.cost, p.d)
+		s.denied.Learn(k, now, p.Cost, p.Decision)
 		s.mu.Unlock()
 	}
 }

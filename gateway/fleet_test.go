@@ -404,7 +404,7 @@ func TestControl(t *testing.T) {
 		{"GET", "/-/counts?top=x", 400},
 		{"GET", "/-/counts?top=-1", 400},
 		{"POST", "/-/counts", 405},
-		{"GET", "/-/health", 200},
+		{"GET", "/-/healthz", 200},
 		{"GET", "/-/reset", 405},
 		{"GET", "/-/", 404},
 		{"POST", "/-/reset", 204},

@@ -77,13 +77,17 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
+	f.observer.arrived()
+	defer f.observer.answered()
 	now := f.now()
 	set := g.current(now)
 	s := scratches.Get().(*scratch)
 	defer s.free()
-	s.hits = set.set.Match(s.hits, who.request(r), now)
-	v := g.decide(r.Context(), run, set, s, now+g.ahead, cost)
+	var room [4]rules.Hit
+	hits := set.set.Match(room[:0], who.request(r), now)
+	v := g.decide(r.Context(), run, set, s, hits, now+g.ahead, cost)
 	number := run.tally.decided(g.n, key, v.OK, v.Source, cost, cut == cutAfter)
+	f.observer.decided(g.n, now, &v, &who, cost, time.Duration(f.now()-now))
 	wait := g.waiter.wait(&v, now)
 	if run.recorder != nil {
 		g.record(run, number, now, cost, &v, wait)
@@ -96,7 +100,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			cutShort(w, r, &refusal, f.refused, cut)
 			return
 		}
-		f.voice.tell(w.Header(), &v, s.hits, wait, now)
+		f.voice.tell(w.Header(), &v, hits, wait, now)
 		refusal.write(w, r, f.refused)
 		return
 	}
@@ -123,7 +127,7 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		cutShort(w, r, &g.echo, http.StatusOK, cut)
 		return
 	}
-	f.voice.tell(w.Header(), &v, s.hits, wait, now)
+	f.voice.tell(w.Header(), &v, hits, wait, now)
 	if f.proxy != nil {
 		g.forward(w, r, run, key, flight)
 	} else {

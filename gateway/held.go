@@ -30,11 +30,11 @@ func (h *held) idle(now int64) bool {
 	return h.flying == nil && h.block.Tokens() == 0 && h.block.Wait(now) == 0 && h.batch.Until() <= now
 }
 
-func (h *held) refund(p *part, now int64) {
-	if p.limit.block != nil {
-		p.limit.block.Refund(&h.block, p.cost)
-	} else if p.limit.batch != nil {
-		p.limit.batch.Refund(&h.batch, now)
+func (h *held) refund(p *hitState, now int64) {
+	if p.ready.block != nil {
+		p.ready.block.Refund(&h.block, p.Cost)
+	} else if p.ready.batch != nil {
+		p.ready.batch.Refund(&h.batch, now)
 	}
 }
 
@@ -43,14 +43,14 @@ func (h *held) giveUp(now int64) int64 { return h.block.GiveUp() + h.batch.GiveU
 
 // leases reports whether the part's tokens may be held by gateways at all. A
 // cost above what one lease brings is the store's to decide.
-func (p *part) leases() bool {
-	l := p.limit
-	return l.block != nil && p.cost <= l.block.Block || l.batch != nil && p.cost == 1
+func (p *hitState) leases() bool {
+	l := p.ready
+	return l.block != nil && p.Cost <= l.block.Block || l.batch != nil && p.Cost == 1
 }
 
 // spend decides a part by what the gateway holds, and asks for more when it is
 // time. It reports false when the store has to be asked about the part itself.
-func (g *gateway) spend(ctx context.Context, r *run, p *part, now int64) bool {
+func (g *gateway) spend(ctx context.Context, r *run, p *hitState, now int64) bool {
 	d := r.desks[g.n]
 	for range leaseTries {
 		s := d.shard(p)
@@ -64,23 +64,23 @@ func (g *gateway) spend(ctx context.Context, r *run, p *part, now int64) bool {
 			// Batches ask again while one is on its way; one is enough.
 			if h.flying == nil {
 				h.flying = make(chan struct{})
-				h.by, h.subject = p.limit, p.subject
+				h.by, h.subject = p.ready, p.Subject
 				g.ask(r, s, h, now)
 			}
 		}
 		left, wait, flying := h.left(now), h.wait(p, now), h.flying
 		s.mu.Unlock()
 		if dead > 0 {
-			g.giveBack(r, part{limit: p.limit, subject: p.subject}, dead)
+			g.giveBack(r, hitState{ready: p.ready, Subject: p.Subject}, dead)
 		}
 		switch {
 		case step.Admits():
-			p.d = limit.Decision{OK: true, Limit: capacity(p.limit.spec), Remaining: left, ResetAfter: limit.Unknown}
-			p.source, p.leased = FromLease, true
+			p.Decision = limit.Decision{OK: true, Limit: capacity(p.ready.spec), Remaining: left, ResetAfter: limit.Unknown}
+			p.Source, p.leased = FromLease, true
 			return true
 		case wait > 0:
-			p.d = limit.Decision{Limit: capacity(p.limit.spec), Remaining: min(left, p.cost-1), RetryAfter: wait, ResetAfter: limit.Unknown}
-			p.source = FromLease
+			p.Decision = limit.Decision{Limit: capacity(p.ready.spec), Remaining: min(left, p.Cost-1), RetryAfter: wait, ResetAfter: limit.Unknown}
+			p.Source = FromLease
 			return true
 		case flying == nil:
 			return false
@@ -96,18 +96,18 @@ func (g *gateway) spend(ctx context.Context, r *run, p *part, now int64) bool {
 
 // request puts a request to what is held. dead is what must go back to the
 // store, because it has outlived its lease.
-func (h *held) request(p *part, now int64) (step limit.LeaseStep, dead int64) {
-	if l := p.limit.block; l != nil {
+func (h *held) request(p *hitState, now int64) (step limit.LeaseStep, dead int64) {
+	if l := p.ready.block; l != nil {
 		dead = l.Expired(&h.block, now)
-		return l.Request(&h.block, now, p.cost), dead
+		return l.Request(&h.block, now, p.Cost), dead
 	}
-	return p.limit.batch.Request(&h.batch, now), 0
+	return p.ready.batch.Request(&h.batch, now), 0
 }
 
 func (h *held) left(now int64) int64 { return h.block.Tokens() + h.batch.Tokens(now) }
 
-func (h *held) wait(p *part, now int64) time.Duration {
-	if p.limit.block != nil {
+func (h *held) wait(p *hitState, now int64) time.Duration {
+	if p.ready.block != nil {
 		return h.block.Wait(now)
 	}
 	return h.batch.Wait(now)
@@ -116,7 +116,7 @@ func (h *held) wait(p *part, now int64) time.Duration {
 // ask sends for a lease, with the shard locked. The answer comes in the
 // background.
 func (g *gateway) ask(r *run, s *deskShard, h *held, now int64) {
-	p := part{limit: h.by, subject: h.subject}
+	p := hitState{ready: h.by, Subject: h.subject}
 	b := r.backends[g.n]
 	node := b.node(&p)
 	ticket := g.breakers.ask(node, now)
@@ -126,13 +126,14 @@ func (g *gateway) ask(r *run, s *deskShard, h *held, now int64) {
 	}
 	g.fleet.background.Go(func() {
 		var block, least int64
-		if l := p.limit.block; l != nil {
+		if l := p.ready.block; l != nil {
 			block, least = l.Block, l.Block
 		} else {
-			block, least = p.limit.batch.Batch, 1
+			block, least = p.ready.batch.Batch, 1
 		}
 		granted, wait, err := b.lease(context.Background(), &p, g.now(), block, least)
 		g.outcome(node, ticket, err)
+		g.fleet.lent.asked(granted, err)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		h.settle(s, &p, g.now(), granted, wait, err != nil)
@@ -140,8 +141,8 @@ func (g *gateway) ask(r *run, s *deskShard, h *held, now int64) {
 }
 
 // settle takes the answer of a lease in, with the shard locked.
-func (h *held) settle(s *deskShard, p *part, now, granted int64, wait time.Duration, lost bool) {
-	if l := p.limit.block; l != nil {
+func (h *held) settle(s *deskShard, p *hitState, now, granted int64, wait time.Duration, lost bool) {
+	if l := p.ready.block; l != nil {
 		switch {
 		case lost:
 			l.Lost(&h.block)
@@ -151,10 +152,10 @@ func (h *held) settle(s *deskShard, p *part, now, granted int64, wait time.Durat
 			l.Granted(&h.block, now, granted)
 		default:
 			jitter := s.random.Int64N(int64(denialJitter))
-			l.Denied(&h.block, now+max(int64(wait), int64(p.limit.pause))+jitter)
+			l.Denied(&h.block, now+max(int64(wait), int64(p.ready.pause))+jitter)
 		}
 	} else {
-		l := p.limit.batch
+		l := p.ready.batch
 		l.Granted(&h.batch, now, granted)
 		if !lost && granted == 0 {
 			l.Denied(&h.batch, now+int64(wait))
@@ -166,7 +167,7 @@ func (h *held) settle(s *deskShard, p *part, now, granted int64, wait time.Durat
 
 // giveBack returns tokens to the store in the background. Those that cannot be
 // returned are lost, which errs to the side of the limit.
-func (g *gateway) giveBack(r *run, p part, n int64) {
+func (g *gateway) giveBack(r *run, p hitState, n int64) {
 	b := r.backends[g.n]
 	node := b.node(&p)
 	ticket := g.breakers.ask(node, g.now())
@@ -174,7 +175,9 @@ func (g *gateway) giveBack(r *run, p part, n int64) {
 		return
 	}
 	g.fleet.background.Go(func() {
-		g.outcome(node, ticket, b.giveBack(context.Background(), &p, g.now(), n))
+		err := b.giveBack(context.Background(), &p, g.now(), n)
+		g.outcome(node, ticket, err)
+		g.fleet.lent.gaveBack(n, err)
 	})
 }
 
@@ -186,7 +189,7 @@ func (g *gateway) tidy(r *run, now int64, all bool) {
 	for i := range d.shards {
 		s := &d.shards[i]
 		type due struct {
-			p part
+			p hitState
 			n int64
 		}
 		var back []due
@@ -203,7 +206,7 @@ func (g *gateway) tidy(r *run, now int64, all bool) {
 				n = h.by.block.Expired(&h.block, now)
 			}
 			if n > 0 {
-				back = append(back, due{part{limit: h.by, subject: h.subject}, n})
+				back = append(back, due{hitState{ready: h.by, Subject: h.subject}, n})
 			}
 		}
 		s.mu.Unlock()

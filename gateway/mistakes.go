@@ -18,15 +18,15 @@ type racy struct {
 	gap time.Duration
 }
 
-func (r racy) take(ctx context.Context, parts []part, now int64) error {
+func (r racy) take(ctx context.Context, parts []hitState, now int64) error {
 	seen := slices.Clone(parts)
 	for i := range seen {
 		p := &seen[i]
-		p.cost = 0
+		p.Cost = 0
 		if err := r.backend.take(ctx, seen[i:i+1], now); err != nil {
 			return err
 		}
-		if p.limit.spec.Algorithm == limit.Concurrency || p.d.Remaining < parts[i].cost {
+		if p.ready.spec.Algorithm == limit.Concurrency || p.Decision.Remaining < parts[i].Cost {
 			return r.backend.take(ctx, parts, now)
 		}
 	}
@@ -40,8 +40,8 @@ func (r racy) take(ctx context.Context, parts []part, now int64) error {
 	for i := range parts {
 		// The reading is out of date; it is believed all the same.
 		p := &parts[i]
-		p.d = seen[i].d
-		p.d.OK, p.d.RetryAfter, p.d.Remaining = true, 0, seen[i].d.Remaining-p.cost
+		p.Decision = seen[i].Decision
+		p.Decision.OK, p.Decision.RetryAfter, p.Decision.Remaining = true, 0, seen[i].Decision.Remaining-p.Cost
 	}
 	return nil
 }
@@ -50,12 +50,12 @@ func (r racy) take(ctx context.Context, parts []part, now int64) error {
 // earlier one took is gone when a later one refuses.
 type apart struct{ backend }
 
-func (a apart) take(ctx context.Context, parts []part, now int64) error {
+func (a apart) take(ctx context.Context, parts []hitState, now int64) error {
 	for i := range parts {
 		if err := a.backend.take(ctx, parts[i:i+1], now); err != nil {
 			return err
 		}
-		if !parts[i].d.OK {
+		if !parts[i].Decision.OK {
 			unasked(parts[i+1:])
 			return nil
 		}
@@ -93,26 +93,26 @@ func debt(s limit.Spec) (step, most int64) {
 	return step, times(max(1, full), step)
 }
 
-func (c *counting) take(ctx context.Context, parts []part, now int64) error {
+func (c *counting) take(ctx context.Context, parts []hitState, now int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	p, key := &parts[0], parts[0].subject
-	until, cost := c.until[key], p.cost
+	p, key := &parts[0], parts[0].Subject
+	until, cost := c.until[key], p.Cost
 	if until > now {
-		p.cost = 0
+		p.Cost = 0
 		c.backend.take(ctx, parts, now)
-		p.cost, p.d.OK, p.d.Remaining = cost, false, 0
+		p.Cost, p.Decision.OK, p.Decision.Remaining = cost, false, 0
 	} else {
 		c.backend.take(ctx, parts, now)
-		if p.d.OK || p.d.RetryAfter < 0 {
+		if p.Decision.OK || p.Decision.RetryAfter < 0 {
 			return nil
 		}
-		until = now + int64(p.d.RetryAfter)
+		until = now + int64(p.Decision.RetryAfter)
 	}
-	step, most := debt(p.limit.spec)
+	step, most := debt(p.ready.spec)
 	until = max(until, min(plus(until, times(step, cost)), plus(now, most)))
-	p.d.RetryAfter = time.Duration(until - now)
-	p.d.ResetAfter = max(p.d.ResetAfter, p.d.RetryAfter)
+	p.Decision.RetryAfter = time.Duration(until - now)
+	p.Decision.ResetAfter = max(p.Decision.ResetAfter, p.Decision.RetryAfter)
 	if len(c.until) >= c.sweep {
 		for k, t := range c.until {
 			if t <= now {

@@ -245,8 +245,8 @@ func TestSlotsInRedis(t *testing.T) {
 				s := new(scratch)
 				g := f.gateways[i%2]
 				set := g.current(f.now())
-				s.hits = set.set.Match(nil, rules.Request{Key: "k"}, f.now())
-				if g.decide(t.Context(), f.run.Load(), set, s, f.now(), 1).OK {
+				hits := set.set.Match(nil, rules.Request{Key: "k"}, f.now())
+				if g.decide(t.Context(), f.run.Load(), set, s, hits, f.now(), 1).OK {
 					held = append(held, s)
 				}
 			}

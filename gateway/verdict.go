@@ -36,8 +36,8 @@ type caller struct {
 }
 
 // verdict is what a fleet decided about one request. The zero value admits a
-// request that no rule is for. Its slices are the caller's of decide and live
-// as long as its scratch.
+// request that no rule is for. Its slices live as long as the scratch that it
+// was decided with.
 type verdict struct {
 	// Decision is that of all enforced hits together: the smallest Remaining
 	// with its Limit, the largest RetryAfter of those that are short, the
@@ -50,12 +50,19 @@ type verdict struct {
 	Shadow []hitState   // on trial: each decided apart, and never obeyed
 }
 
-// hitState is a rule that a request is under, and what it had to say.
+// hitState is a rule that a request is under: what it is asked, and what it had
+// to say.
 type hitState struct {
 	Rule     *rules.Rule
 	Limit    *rules.Limit
 	Subject  string // whose bucket it is
-	Cost     int64  // of the request under this rule
+	Cost     int64  // of the request under this rule; 0 takes nothing
 	Source   Source
 	Decision limit.Decision
+
+	leased  bool        // tokens that the gateway held were spent
+	atShare bool        // slots are held in the gateway's own share
+	ready   *readyLimit // of the gateway's rule set
+	id      string      // holder of a concurrency limit's slots in Redis
+	key     string      // in Redis, once it is known
 }

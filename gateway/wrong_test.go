@@ -157,8 +157,8 @@ func ask(f *Fleet, key string, now int64) limit.Decision { return askAt(f, 0, ke
 func askAt(f *Fleet, n int, key string, now, cost int64) verdict {
 	g, s := f.gateways[n], new(scratch)
 	set := g.current(now)
-	s.hits = set.set.Match(nil, rules.Request{Key: key, Path: "/"}, now)
-	return g.decide(context.Background(), f.run.Load(), set, s, now, cost)
+	hits := set.set.Match(nil, rules.Request{Key: key, Path: "/"}, now)
+	return g.decide(context.Background(), f.run.Load(), set, s, hits, now, cost)
 }
 
 func TestCountRefusalsForgets(t *testing.T) {

@@ -39,6 +39,7 @@ type serveOptions struct {
 	allowReset           bool
 	store                *storeOptions
 	identity             *identityOptions
+	observe              *observeOptions
 	runFor               time.Duration
 	portsFile            string
 	seed                 *seed
@@ -64,7 +65,7 @@ upstream. Their addresses go to stderr, one a line.
 Every gateway answers GET /-/counts with the fleet's own books: offered,
 admitted and refused, in all, per gateway and for the busiest keys (?top=N).
 A request is counted once, when it is decided, whatever happens to its
-connection. GET /-/health says that it is up. Both answer this machine only.
+connection. GET /-/healthz says how it is. Both answer this machine only.
 
 --design says how the gateways share the limit: each grants all of it (local),
 each its part (exact-shares), one owner per key decides (sticky), or one store
@@ -75,6 +76,9 @@ The store is in this process's memory unless --redis names another; then
 central is the default, and --on-failure says what happens while Redis does not
 answer: each gateway goes on with its share of the limit (local), admits (open)
 or refuses (closed). --rules-from serves a file of rules instead of one limit.
+
+--metrics, --decision-log and --meter show from outside what is decided, why,
+and what each key used. weir serve why and weir serve meter read the last two.
 
 --wrong makes a mistake on purpose, and may be given more than once:
   fast-clock=DURATION    the first gateway's clock is ahead, and believed
@@ -127,6 +131,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs.StringVar(&o.portsFile, "ports-file", "", "write the gateways' addresses to this `FILE`, one a line, once they answer")
 	o.store = newStoreOptions(fs)
 	o.identity = newIdentityOptions(fs)
+	o.observe = newObserveOptions(fs)
 	o.seed = newSeed(fs)
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "no addresses on stderr, only errors")
 	o.out = newOutput(fs, "text", "json", "csv")
@@ -134,6 +139,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	o.designGiven = func() bool { return fs.Changed("design") }
 	o.refusalLatencyIsSame = func() bool { return !fs.Changed("refusal-latency") }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, o, repeatLine(cmd)) }
+	cmd.AddCommand(newServeWhyCmd(a), newServeMeterCmd(a))
 	return cmd
 }
 
@@ -212,7 +218,7 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 		}
 	}
 	c.HashKeys = o.keyNames == "hash" || o.keyNames == "auto" && (o.upstream != "" || o.allowRemote || c.KeysFile != "")
-	return c, nil
+	return c, o.observe.config(&c, o.store.redis, seed)
 }
 
 func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int64) string) error {
@@ -230,6 +236,11 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	}
 	defer done()
 	c.Redis, c.Notice = store, notice(a)
+	closeLog, err := o.observe.open(ctx, a, o.store.redis, &c)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
 	f, err := gateway.New(c)
 	if err != nil {
 		return serveError(err)
