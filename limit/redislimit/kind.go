@@ -36,8 +36,8 @@ const (
 var kindTexts = [kinds]struct{ name, hint string }{
 	KindUnexpected:  {"unexpected", "see the server's log"},
 	KindRefused:     {"refused", "start the server, or correct the address in the URL"},
-	KindTimeout:     {"timeout", "look at the server's load and SLOWLOG, or allow more time for a check"},
-	KindBroken:      {"broken", "see the server's log for why it ended the connection; a restart does"},
+	KindTimeout:     {"timeout", "look at the server's load and SLOWLOG, or allow more time; a server without TLS never answers a rediss:// URL"},
+	KindBroken:      {"broken", "see the server's log: a restart, maxclients reached, and TLS that the URL does not ask for all end connections"},
 	KindCanceled:    {"canceled", "the caller went away"},
 	KindLoading:     {"loading", "wait until the server has read its data: redis-cli info persistence"},
 	KindBusy:        {"busy", "another script runs for too long: redis-cli script kill"},
