@@ -46,7 +46,7 @@ var kindTexts = [kinds]struct{ name, hint string }{
 	KindClusterDown: {"cluster-down", "wait for the failover, or repair the cluster: redis-cli --cluster check"},
 	KindMasterDown:  {"master-down", "a replica answered that has lost its primary: give the primary's address"},
 	KindTryAgain:    {"try-again", "the slot is being moved: the next check finds its keys together"},
-	KindMoved:       {"moved", "the nodes disagree about the slot's owner: redis-cli --cluster check"},
+	KindMoved:       {"moved", "a cluster needs a cluster URL; with one, its nodes disagree about the owner of a slot: redis-cli --cluster check"},
 	KindCrossSlot:   {"cross-slot", "keys of one call must share their {tag}: connect with a cluster URL, and build keys with Key"},
 	KindNoAuth:      {"no-auth", "give the user's name and password, or correct them"},
 	KindNoPerm:      {"no-perm", "allow the user its keys and commands: ACL SETUSER NAME ~rl:* +@read +@write +@scripting +@connection"},
