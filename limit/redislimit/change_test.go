@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/redis/go-redis/v9"
+	"github.com/weir-cli/weir/internal/redistest"
 	"github.com/weir-cli/weir/limit"
 )
 
@@ -114,7 +115,8 @@ func changeRules(t *testing.T, c redis.UniversalClient, a limit.Algorithm, texts
 // TestConversion: from one grain to another, exactly when one divides the
 // other, and otherwise at most a unit lower.
 func TestConversion(t *testing.T) {
-	each(t, func(t *testing.T, c redis.UniversalClient) {
+	redistest.Each(t, func(t *testing.T, server *redistest.Redis) {
+		c := server.Client(t)
 		r := rand.New(rand.NewPCG(7, 7))
 		var kept, finer, coarser, odd, huge int
 		for i := range 600 {
