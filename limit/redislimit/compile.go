@@ -24,6 +24,11 @@ var algorithms = map[limit.Algorithm]algorithm{
 	limit.GCRA:        {letter: "g", file: "gcra", base: "level", number: numberBucket, gives: true},
 	limit.LeakyMeter:  {letter: "m", file: "leaky_meter", base: "level", number: numberBucket, gives: true},
 	limit.LeakyQueue:  {letter: "q", file: "leaky_queue", base: "level", number: numberBucket},
+
+	limit.FixedWindow:    {letter: "f", file: "fixed_window", base: "align", number: numberWindow},
+	limit.SlidingLog:     {letter: "l", file: "sliding_log", base: "scores", number: numberWindow},
+	limit.SlidingCounter: {letter: "s", file: "sliding_counter", base: "align", number: numberWindow},
+	limit.Concurrency:    {letter: "c", file: "concurrency", base: "scores", number: numberConcurrency},
 }
 
 // Compile makes a limit ready for the scripts. Its error is a

@@ -27,6 +27,9 @@ func checkParts(parts []Part) error {
 		case parts[i].Key == "":
 			return fmt.Errorf("redislimit: part %d has no key", i)
 		}
+		if err := checkHolder(&parts[i]); err != nil {
+			return fmt.Errorf("redislimit: part %d: %w", i, err)
+		}
 		for j := range parts[:i] {
 			if parts[j].Key == parts[i].Key {
 				return fmt.Errorf("redislimit: parts %d and %d are the same key %q, which would be charged once", j, i, parts[i].Key)
