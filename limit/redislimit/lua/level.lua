@@ -2,6 +2,10 @@
 -- pass as of an instant. It grows by r units a microsecond up to most, which
 -- is b tokens of g units each. They differ in what they keep of it.
 
+-- HALF of MAX leaves room for a sum; FINEST is the finest part of a token that
+-- converts with an error below one.
+local HALF, FINEST = 4503599627370496, 1125899906842624
+
 -- refit turns n units of 1/from token into units of 1/to, at most cap, rounded
 -- down, or up with up = 1; when the numbers are too large for that to be exact,
 -- by one more at most.
@@ -16,7 +20,7 @@ local function refit(n, from, to, cap, up)
   elseif rest * to <= MAX then
     part = rest * to / from
   else
-    -- Off by less than a quarter while to is at most 2^50.
+    -- Off by less than a quarter while to is at most FINEST.
     part = max(0, rest / from * to + (up == 1 and 0.25 or -0.25))
   end
   part = up == 1 and ceil(part) or floor(part)
@@ -48,6 +52,11 @@ local function bucket(names, read, write, queue)
     local room, at, bad = most, now, 0
     local v = fields(key, names)
     if v then
+      -- A finer state stays as fine, so that rules in turn lose nothing of it.
+      local finer = v.g / g
+      if v.g % g == 0 and v.g <= FINEST and max(most, r) * finer <= HALF then
+        g, r, most = v.g, r * finer, most * finer
+      end
       room = read(v, g, most)
     elseif v == false then
       room = nil
