@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -64,11 +65,12 @@ func Cluster(t testing.TB, primaries, replicasEach int, extra ...string) *Cluste
 	return c
 }
 
-// Client returns a cluster client that sends nothing twice, except where it
-// is redirected. It is closed when t ends.
+// Client returns a cluster client that soon hears of a failover. It follows
+// redirects, and sends again what a broken connection left unanswered: go-redis
+// counts both as redirects. It is closed when t ends.
 func (c *ClusterRedis) Client(t testing.TB) redis.UniversalClient {
 	t.Helper()
-	o := &redis.ClusterOptions{MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true}
+	o := &redis.ClusterOptions{DialerRetries: 1, ContextTimeoutEnabled: true, ClusterStateReloadInterval: 200 * time.Millisecond}
 	for _, r := range c.Nodes {
 		o.Addrs = append(o.Addrs, r.Addr)
 	}

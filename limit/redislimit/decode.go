@@ -13,14 +13,30 @@ const partNumbers = 6
 // numbers reads a reply of exactly n whole numbers, none of which a script
 // could not have counted to. The first is a time and becomes unix ns.
 func numbers(reply any, n int) ([]int64, error) {
+	if out, ok := reply.([]int64); ok {
+		return checked(out, n)
+	}
 	list, ok := reply.([]any)
 	if !ok || len(list) != n {
 		return nil, fmt.Errorf("redislimit: the script's reply is not a list of %d numbers but %T of %d", n, reply, len(list))
 	}
 	out := make([]int64, n)
 	for i, x := range list {
-		if out[i], ok = x.(int64); !ok || out[i] < -2 || out[i] > maxExact {
+		if out[i], ok = x.(int64); !ok {
 			return nil, fmt.Errorf("redislimit: number %d of the script's reply is none: %.40q", i, fmt.Sprint(x))
+		}
+	}
+	return checked(out, n)
+}
+
+// checked is numbers of what was read as such.
+func checked(out []int64, n int) ([]int64, error) {
+	if len(out) != n {
+		return nil, fmt.Errorf("redislimit: the script's reply is not a list of %d numbers but of %d", n, len(out))
+	}
+	for i, x := range out {
+		if x < -2 || x > maxExact {
+			return nil, fmt.Errorf("redislimit: number %d of the script's reply is none: %d", i, x)
 		}
 	}
 	if out[0] < 0 {

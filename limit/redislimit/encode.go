@@ -61,12 +61,14 @@ func micros(now int64) string {
 // than can ever pass.
 func appendPart(dst []any, p *Part) []any {
 	cost := min(max(p.Cost, -1), p.Rule.most+1)
-	dst = append(dst, p.Rule.letter, strconv.FormatInt(cost, 10), p.ID)
-	for _, n := range &p.Rule.numbers {
-		if n == "" {
-			n = "0"
+	// Pointers to what never changes, since strings in an any are allocated.
+	dst = append(dst, &p.Rule.letter, cost, p.ID)
+	for i := range p.Rule.numbers {
+		if p.Rule.numbers[i] == "" {
+			dst = append(dst, "0")
+		} else {
+			dst = append(dst, &p.Rule.numbers[i])
 		}
-		dst = append(dst, n)
 	}
 	return dst
 }
