@@ -97,7 +97,7 @@ func TestRaceAloneDecidesAsTheScript(t *testing.T) {
 		for i, cost := range []int64{1, 21, 0, 7, -1, 12, 1, 0, 3} {
 			want := mustCheck(t, c, storeTime, Part{Key: "rl:{k}:script", Rule: rule, Cost: cost})
 			got, err := w.Take(context.Background(), "rl:{k}:race", cost)
-			if err != nil || got.OK != want.OK || got.Remaining != want.Remaining || (got.RetryAfter - want.RetryAfter).Abs() > time.Minute {
+			if err != nil || got.OK != want.OK || got.Remaining != want.Remaining || (got.RetryAfter-want.RetryAfter).Abs() > time.Minute {
 				t.Errorf("call %d, cost %d: %+v, %v; the script says %+v", i, cost, got, err, want.Decision)
 			}
 		}
