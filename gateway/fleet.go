@@ -306,7 +306,9 @@ func (f *Fleet) Reset() error {
 	old := f.run.Swap(r)
 	f.books.reset()
 	f.calls.Store(0)
+	f.identity.forget()
 	for _, g := range f.gateways {
+		g.waiter.forget()
 		g.tidy(old, f.now(), true)
 	}
 	return nil

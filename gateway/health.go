@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"github.com/weir-cli/weir/report"
 )
@@ -20,7 +19,7 @@ type Health struct {
 	Reasons []string `json:"reasons"` // for a status that is not ok
 
 	RulesVersion int64   `json:"rules_version"`
-	RulesAgeS    float64 `json:"rules_age_s"` // since they were last known to be the newest; -1 never
+	RulesAgeS    float64 `json:"rules_age_s"` // since it came into force
 	// Store is "none", "unasked", "answers", or "fails" when the newest check
 	// did.
 	Store        string   `json:"store"`
@@ -34,7 +33,7 @@ const (
 )
 
 // health tells about gateway gw at now.
-func (w *watch) health(gw int, now int64, store, stopping bool, maxAge time.Duration) Health {
+func (w *watch) health(gw int, now int64, store, stopping bool) Health {
 	h := Health{Status: healthy, Gateway: gw + 1, Reasons: []string{}, BreakersOpen: []string{}, Store: "none"}
 	say := func(status, format string, args ...any) {
 		h.Reasons = append(h.Reasons, fmt.Sprintf(format, args...))
@@ -51,13 +50,6 @@ func (w *watch) health(gw int, now int64, store, stopping bool, maxAge time.Dura
 	w.mu.Unlock()
 	if failure != "" {
 		say(degraded, "newer rules were not taken: %s", report.Clean(failure))
-	}
-	if maxAge > 0 && (h.RulesAgeS < 0 || h.RulesAgeS > maxAge.Seconds()) {
-		if h.RulesAgeS < 0 {
-			say(unhealthy, "no rules were ever loaded")
-		} else {
-			say(unhealthy, "the rules are %.0f s old, more than %v", h.RulesAgeS, maxAge)
-		}
 	}
 
 	g := &w.gateways[gw]
@@ -93,7 +85,7 @@ func (g *gateway) healthz(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f := g.fleet
-	h := f.observer.watch.health(g.n, f.now(), f.cfg.Redis != nil, f.stopping.Load(), f.cfg.Observe.RulesMaxAge)
+	h := f.observer.watch.health(g.n, f.now(), f.cfg.Redis != nil, f.stopping.Load())
 	status := http.StatusOK
 	if h.Status == unhealthy {
 		status = http.StatusServiceUnavailable

@@ -14,12 +14,13 @@ type identity struct {
 	key     Key
 	bearer  bool // the key stands behind Bearer
 	proxies Proxies
-	seen    stamp                    // of the file when it was read last; read's and watch's
-	table   atomic.Pointer[keyTable] // nil takes every key
-	guesses []*limit.Store           // by gateway: addresses without a known key
-	unknown body                     // of a 401
-	guessed body                     // of a 429 for too many of these
-	scheme  []string                 // WWW-Authenticate
+	seen    stamp                         // of the file when it was read last; read's and watch's
+	table   atomic.Pointer[keyTable]      // nil takes every key
+	limit   limit.Limiter                 // of an address without a known key
+	guesses []atomic.Pointer[limit.Store] // by gateway: such addresses
+	unknown body                          // of a 401
+	guessed body                          // of a 429 for too many of these
+	scheme  []string                      // WWW-Authenticate
 }
 
 // maxGuessers is how many addresses without a known key a gateway keeps apart.
@@ -67,13 +68,12 @@ func newIdentity(c Config) (*identity, error) {
 	if (spec == limit.Spec{}) {
 		spec = unknownLimit
 	}
-	for range c.Gateways {
-		l, err := spec.New()
-		if err != nil {
-			return nil, err
-		}
-		id.guesses = append(id.guesses, limit.NewStore(l, limit.StoreOptions{MaxKeys: maxGuessers}))
+	var err error
+	if id.limit, err = spec.New(); err != nil {
+		return nil, err
 	}
+	id.guesses = make([]atomic.Pointer[limit.Store], c.Gateways)
+	id.forget()
 	id.scheme = []string{`ApiKey header="` + id.key.Header + `"`}
 	if id.bearer {
 		id.scheme = []string{"Bearer"}
@@ -81,6 +81,13 @@ func newIdentity(c Config) (*identity, error) {
 	id.unknown = problem(`{"type":"about:blank","title":"Unauthorized","status":401,"detail":"A key that is known here is wanted in ` + id.key.Header + `."}` + "\n")
 	id.guessed = quietRefusal(http.StatusTooManyRequests)
 	return id, nil
+}
+
+// forget lets every address guess afresh.
+func (id *identity) forget() {
+	for i := range id.guesses {
+		id.guesses[i].Store(limit.NewStore(id.limit, limit.StoreOptions{MaxKeys: maxGuessers}))
+	}
 }
 
 // of finds who sent r to gateway n: status is 0, or with a table of keys 401
@@ -104,7 +111,7 @@ func (id *identity) of(r *http.Request, n int, now int64) (c caller, status int)
 		c.Key, c.Plan, c.Known = o.name, o.plan, true
 		return c, 0
 	}
-	if !id.guesses[n].Take(c.Address, now, 1).OK {
+	if !id.guesses[n].Load().Take(c.Address, now, 1).OK {
 		return c, http.StatusTooManyRequests
 	}
 	return c, http.StatusUnauthorized

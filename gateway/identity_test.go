@@ -71,7 +71,7 @@ func TestIdentity(t *testing.T) {
 	for i := range 5000 {
 		ask(fmt.Sprint("made-up-", i), "192.0.2.9:1")
 	}
-	if n := id.guesses[0].Len(); n != 3 {
+	if n := id.guesses[0].Load().Len(); n != 3 {
 		t.Errorf("%d buckets for three addresses", n)
 	}
 }

@@ -6,7 +6,7 @@ import "github.com/prometheus/client_golang/prometheus"
 // over its gateways and read when somebody asks for metrics.
 type internals struct {
 	RulesVersion int64
-	RulesAgeS    float64 // since the rules were last known to be the newest; -1 never
+	RulesAgeS    float64 // since they came into force
 
 	LeaseHeld      int64 // tokens that gateways hold now
 	LeaseGrants    int64 // leases that the store granted
@@ -46,7 +46,7 @@ func figure(name, help string, kind prometheus.ValueType, value func(*internals)
 
 var pulledFigures = []pulledFigure{
 	figure("weir_rules_version", "Version of the rules in force.", prometheus.GaugeValue, func(i *internals) float64 { return float64(i.RulesVersion) }),
-	figure("weir_rules_age_seconds", "Since the rules were last known to be the newest.", prometheus.GaugeValue, func(i *internals) float64 { return i.RulesAgeS }),
+	figure("weir_rules_age_seconds", "Since these rules came into force.", prometheus.GaugeValue, func(i *internals) float64 { return i.RulesAgeS }),
 	figure("weir_lease_held_tokens", "Leased tokens that gateways hold.", prometheus.GaugeValue, func(i *internals) float64 { return float64(i.LeaseHeld) }),
 	figure("weir_lease_grants_total", "Leases that the store granted.", prometheus.CounterValue, func(i *internals) float64 { return float64(i.LeaseGrants) }),
 	figure("weir_lease_denials_total", "Leases that the store refused.", prometheus.CounterValue, func(i *internals) float64 { return float64(i.LeaseDenials) }),

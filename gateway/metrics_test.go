@@ -299,26 +299,22 @@ func TestHealth(t *testing.T) {
 		why      string
 		happened func(w *watch)
 		stopping bool
-		maxAge   time.Duration
 		status   string
 		reason   string
 		store    string
 	}{
-		{"nothing has happened yet", func(*watch) {}, false, 0, healthy, "", "unasked"},
-		{"the store answers", func(w *watch) { w.stored(0, now-2, "timeout"); w.stored(0, now-1, "") }, false, 0, healthy, "", "answers"},
-		{"it has failed since", func(w *watch) { w.stored(0, now-2, ""); w.stored(0, now-1, "timeout") }, false, 0, degraded, "store failed: timeout", "fails"},
-		{"another gateway's store failed", func(w *watch) { w.stored(1, now, "timeout"); w.breaker(1, "", true) }, false, 0, healthy, "", "unasked"},
-		{"its breaker is open", func(w *watch) { w.breaker(0, "", true) }, false, 0, degraded, "breaker for store is open", "unasked"},
-		{"and closed again", func(w *watch) { w.breaker(0, "", true); w.breaker(0, "", false) }, false, 0, healthy, "", "unasked"},
-		{"newer rules are wrong", func(w *watch) { w.loaded(3, 1, nil); w.loaded(0, 2, errors.New("line 3: \x1b[2J")) }, false, 0, degraded, `not taken: line 3: \x1b[2J`, "unasked"},
-		{"rules are fresh enough", func(w *watch) { w.loaded(3, now-59*second, nil) }, false, time.Minute, healthy, "", "unasked"},
-		{"rules are too old", func(w *watch) { w.loaded(3, now-61*second, nil) }, false, time.Minute, unhealthy, "61 s old, more than 1m0s", "unasked"},
-		{"rules never came", func(w *watch) { w.breaker(0, "", true) }, false, time.Minute, unhealthy, "no rules were ever loaded", "unasked"},
-		{"it stops", func(w *watch) { w.breaker(0, "", true) }, true, 0, unhealthy, "it is stopping", "unasked"},
+		{"nothing has happened yet", func(*watch) {}, false, healthy, "", "unasked"},
+		{"the store answers", func(w *watch) { w.stored(0, now-2, "timeout"); w.stored(0, now-1, "") }, false, healthy, "", "answers"},
+		{"it has failed since", func(w *watch) { w.stored(0, now-2, ""); w.stored(0, now-1, "timeout") }, false, degraded, "store failed: timeout", "fails"},
+		{"another gateway's store failed", func(w *watch) { w.stored(1, now, "timeout"); w.breaker(1, "", true) }, false, healthy, "", "unasked"},
+		{"its breaker is open", func(w *watch) { w.breaker(0, "", true) }, false, degraded, "breaker for store is open", "unasked"},
+		{"and closed again", func(w *watch) { w.breaker(0, "", true); w.breaker(0, "", false) }, false, healthy, "", "unasked"},
+		{"newer rules are wrong", func(w *watch) { w.loaded(3, 1, nil); w.loaded(0, 2, errors.New("line 3: \x1b[2J")) }, false, degraded, `not taken: line 3: \x1b[2J`, "unasked"},
+		{"it stops", func(w *watch) { w.breaker(0, "", true) }, true, unhealthy, "it is stopping", "unasked"},
 	} {
 		w := watch{gateways: make([]watched, 2)}
 		tt.happened(&w)
-		h := w.health(0, now, true, tt.stopping, tt.maxAge)
+		h := w.health(0, now, true, tt.stopping)
 		if h.Status != tt.status || h.Store != tt.store || h.Gateway != 1 || (len(h.Reasons) == 0) != (tt.status == healthy) ||
 			!strings.Contains(strings.Join(h.Reasons, "; "), tt.reason) {
 			t.Errorf("%s: %+v", tt.why, h)
@@ -327,7 +323,7 @@ func TestHealth(t *testing.T) {
 }
 
 func TestHealthz(t *testing.T) {
-	f := started(t, Config{Limit: spec(t, "1/h,burst=20"), Observe: Observe{RulesMaxAge: time.Nanosecond}})
+	f := started(t, Config{Limit: spec(t, "1/h,burst=20")})
 	get := func() (int, Health) {
 		t.Helper()
 		r := httptest.NewRequest("GET", "/-/healthz", nil)
@@ -340,12 +336,20 @@ func TestHealthz(t *testing.T) {
 		}
 		return w.Code, h
 	}
-	if code, h := get(); code != 503 || h.Status != unhealthy || len(h.Reasons) != 1 {
-		t.Errorf("with old rules: %d %+v", code, h)
-	}
-	f.cfg.Observe.RulesMaxAge = 0
 	if code, h := get(); code != 200 || h.Status != healthy || h.Store != "none" {
 		t.Errorf("well: %d %+v", code, h)
+	}
+	f.RulesChecked(0, &OldRulesError{1, 2})
+	if code, h := get(); code != 200 || h.Status != healthy {
+		t.Errorf("after a late copy: %d %+v", code, h)
+	}
+	f.RulesChecked(0, errors.New("line 3: no"))
+	if code, h := get(); code != 200 || h.Status != degraded {
+		t.Errorf("after a broken copy: %d %+v", code, h)
+	}
+	f.RulesChecked(0, nil)
+	if code, h := get(); code != 200 || h.Status != healthy {
+		t.Errorf("mended: %d %+v", code, h)
 	}
 	if err := f.Stop(context.Background()); err != nil {
 		t.Fatal(err)

@@ -24,10 +24,6 @@ type Observe struct {
 	// nothing.
 	Meter      MeterSink
 	MeterEvery time.Duration // 0 is 5 s
-
-	// RulesMaxAge is from which age of its rules on a gateway is unhealthy. 0
-	// is no age.
-	RulesMaxAge time.Duration
 }
 
 const defaultMeterEvery = 5 * time.Second
@@ -38,9 +34,6 @@ func (o *Observe) check() error {
 	}
 	if o.MeterEvery < 0 {
 		return &ConfigError{"meter interval", o.MeterEvery.String(), "must not be negative"}
-	}
-	if o.RulesMaxAge < 0 {
-		return &ConfigError{"rules' highest age", o.RulesMaxAge.String(), "must not be negative"}
 	}
 	o.Metrics = o.Metrics || o.Open
 	if o.MeterEvery == 0 {

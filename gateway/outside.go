@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"net/http"
 	"sync/atomic"
 
@@ -16,10 +17,16 @@ func (f *Fleet) Metrics() http.Handler {
 	return f.observer.metrics.handler
 }
 
-// RulesChecked says that whoever looks for newer rules has looked: those in
-// force are still the newest, or err says why that is not known. A change is
-// [Fleet.SetRules]'s to say.
-func (f *Fleet) RulesChecked(err error) { f.observer.rulesLoaded(f.Rules().Version, err) }
+// RulesChecked says that whoever looks for newer rules has looked, and which
+// version is in force; err is why newer ones are not. A copy that comes late
+// is nobody's failure.
+func (f *Fleet) RulesChecked(version int64, err error) {
+	var late *OldRulesError
+	if errors.As(err, &late) {
+		return
+	}
+	f.observer.rulesLoaded(version, err)
+}
 
 // lentCounts are what became of leases. Safe for concurrent use.
 type lentCounts struct{ grants, denials, returned atomic.Int64 }

@@ -96,10 +96,15 @@ func newWaiter(c Config, n int) *waiter {
 		// Each gateway hands out every Nth slot, one after the other.
 		w.sharers = int64(c.Gateways)
 	}
-	if w.Slots {
-		w.reserved = limit.NewSlots[slotKey](slotKeys)
-	}
+	w.forget()
 	return w
+}
+
+// forget drops every slot, as when the buckets are full again.
+func (w *waiter) forget() {
+	w.mu.Lock()
+	w.reserved = limit.NewSlots[slotKey](slotKeys)
+	w.mu.Unlock()
 }
 
 // wait is what a refused caller is told: the verdict's RetryAfter, or later.

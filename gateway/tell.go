@@ -11,9 +11,6 @@ import (
 	"github.com/weir-cli/weir/limit/dialect"
 )
 
-// mostDeclared is room for the policies of most requests' rules.
-const mostDeclared = 16
-
 // tell sets the fields for a verdict on a request that is under these rules;
 // wait is what [waiter.wait] made of a refusal's. Every enforced rule's policies
 // are declared, and the state is that of the tightest: of a refusal, the rule
@@ -31,11 +28,10 @@ func (v *voice) tell(h http.Header, d *verdict, under []rules.Hit, wait time.Dur
 	if tight == nil {
 		return
 	}
-	var room [mostDeclared]dialect.Declared
 	said := v.phrases.of(tight.Rule, tight.Limit)
 	declared := said.declared
 	if len(under) > 1 {
-		declared = room[:0]
+		declared = make([]dialect.Declared, 0, 2*len(under))
 		for i := range under {
 			if hit := &under[i]; !hit.Rule.Security && !hit.Rule.Shadow {
 				declared = append(declared, v.phrases.of(hit.Rule, hit.Limit).declared...)

@@ -73,6 +73,14 @@ func TestKeyTableOnTheWire(t *testing.T) {
 		}
 	}
 	sn := f.Counts(10)
+	defer func() {
+		if err := f.Reset(); err != nil {
+			t.Fatal(err)
+		}
+		if got := fetch(t, u, "X-API-Key", "nope5"); got.status != 401 {
+			t.Errorf("after a reset a guess is answered %d", got.status)
+		}
+	}()
 	balanced(t, sn)
 	if want := (Counts{Offered: 4, Admitted: 2, Refused: 2, AdmittedUnits: 2, Unknown: 4}); sn.Totals != want {
 		t.Errorf("books %+v, want %+v", sn.Totals, want)

@@ -65,16 +65,14 @@ func (w *watch) loaded(version, now int64, err error) {
 		w.failure = err.Error()
 		return
 	}
-	w.version, w.loadedAt, w.failure = version, now, ""
+	if w.failure = ""; w.loadedAt == 0 || version != w.version {
+		w.version, w.loadedAt = version, now
+	}
 }
 
-// rules is the version in force and its age in seconds, -1 when none was ever
-// loaded.
+// rules is the version in force and how long it has been, in seconds.
 func (w *watch) rules(now int64) (version int64, age float64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.loadedAt == 0 {
-		return w.version, -1
-	}
 	return w.version, max(0, time.Duration(now-w.loadedAt).Seconds())
 }

@@ -220,6 +220,7 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 		}
 	}
 	c.HashKeys = o.keyNames == "hash" || o.keyNames == "auto" && (o.upstream != "" || o.allowRemote || c.KeysFile != "")
+	c.Observe.Metrics = o.store.operate.admin != ""
 	return c, o.observe.config(&c, o.store.redis, seed)
 }
 
@@ -238,16 +239,16 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	}
 	defer done()
 	c.Redis, c.Notice = store, notice(a)
-	closeLog, err := o.observe.open(ctx, a, o.store.redis, &c)
-	if err != nil {
-		return err
-	}
-	defer closeLog()
 	operation, set, err := o.store.operate.read(ctx, a, store, c.Gateways, o.quiet)
 	if err != nil {
 		return err
 	}
 	c.Rules = set
+	closeLog, err := o.observe.open(ctx, a, o.store.redis, &c)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
 	f, err := gateway.New(c)
 	if err != nil {
 		return serveError(err)

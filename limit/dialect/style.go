@@ -105,11 +105,13 @@ func (s Style) Append(dst []Pair, st State) []Pair {
 	}
 	switch s {
 	case Draft11:
-		state := quote(st.Policy) + ";r=" + itoa(left)
-		if refusedFor || st.ResetAfter >= 0 {
-			state += ";t=" + itoa(until) // without one there is no hint
+		var room [64]byte
+		state := append(appendQuoted(room[:0], st.Policy), ";r="...)
+		state = strconv.AppendInt(state, left, 10)
+		if refusedFor || st.ResetAfter >= 0 { // without t there is no hint
+			state = strconv.AppendInt(append(state, ";t="...), until, 10)
 		}
-		dst = append(dst, Pair{"RateLimit-Policy", namedPolicies(&st)}, Pair{"RateLimit", state})
+		dst = append(dst, Pair{"RateLimit-Policy", namedPolicies(&st)}, Pair{"RateLimit", string(state)})
 	case Draft07:
 		dst = appendIntPolicy(dst, &st)
 		dst = append(dst, Pair{"RateLimit", "limit=" + itoa(limit) + ", remaining=" + itoa(left) + ", reset=" + itoa(until)})
@@ -149,17 +151,18 @@ func (st *State) declared(room *[1]Declared) []Declared {
 // namedPolicies is draft 11's RateLimit-Policy.
 func namedPolicies(st *State) string {
 	var room [1]Declared
-	var b []byte
+	var space [160]byte
+	b := space[:0]
 	for i, p := range st.declared(&room) {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
-		b = append(b, quote(p.Name)...)
+		b = appendQuoted(b, p.Name)
 		b = append(b, ";q="...)
 		b = strconv.AppendInt(b, min(max(p.Quota, 0), sfMax), 10)
 		if p.Unit != "" {
 			b = append(b, ";qu="...)
-			b = append(b, quote(p.Unit)...)
+			b = appendQuoted(b, p.Unit)
 		}
 		if w := ceilSeconds(p.Window); w > 0 {
 			b = append(b, ";w="...)
@@ -221,13 +224,12 @@ func ceilUnix(now int64, d time.Duration) int64 {
 	return max(t.sec+int64(d/time.Second)+(nanos+999_999_999)/1_000_000_000, 0)
 }
 
-// quote writes a policy's name as a String (RFC 9651, 3.3.3); what a String
-// cannot hold becomes a question mark.
-func quote(name string) string {
+// appendQuoted writes a policy's name as a String (RFC 9651, 3.3.3); what a
+// String cannot hold becomes a question mark.
+func appendQuoted(b []byte, name string) []byte {
 	if name == "" {
 		name = "default"
 	}
-	b := make([]byte, 0, len(name)+2)
 	b = append(b, '"')
 	for i := 0; i < len(name); i++ {
 		switch c := name[i]; {
@@ -239,7 +241,7 @@ func quote(name string) string {
 			b = append(b, c)
 		}
 	}
-	return string(append(b, '"'))
+	return append(b, '"')
 }
 
 // token makes a name that is safe in any field.
