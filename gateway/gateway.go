@@ -57,7 +57,8 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f := g.fleet
 	run := f.run.Load()
-	who, status := f.who(r, g.n)
+	now := f.now()
+	who, status := f.who(r, g.n, now)
 	if status != 0 {
 		run.tally.unknown(g.n)
 		drain(r, f.cfg.MaxBody)
@@ -79,7 +80,6 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	f.observer.arrived()
 	defer f.observer.answered()
-	now := f.now()
 	set := g.current(now)
 	s := scratches.Get().(*scratch)
 	defer s.free()
@@ -87,7 +87,9 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	hits := set.set.Match(room[:0], who.request(r), now)
 	v := g.decide(r.Context(), run, set, s, hits, now+g.ahead, cost)
 	number := run.tally.decided(g.n, key, v.OK, v.Source, cost, cut == cutAfter)
-	f.observer.decided(g.n, now, &v, &who, cost, time.Duration(f.now()-now))
+	if f.observer != nil { // a look at the clock costs as much as a decision in memory
+		f.observer.decided(g.n, now, &v, &who, cost, time.Duration(f.now()-now))
+	}
 	wait := g.waiter.wait(&v, now)
 	if run.recorder != nil {
 		g.record(run, number, now, cost, &v, wait)
@@ -163,7 +165,7 @@ func (c *caller) name() string {
 }
 
 // who is the caller, unless a forgeable header replaces its key.
-func (f *Fleet) who(r *http.Request, n int) (caller, int) {
+func (f *Fleet) who(r *http.Request, n int, now int64) (caller, int) {
 	if f.forgeHdr != "" {
 		if v := first(r, f.forgeHdr); v != "" {
 			// The usual mistake reads the first of a list, the part that the
@@ -172,7 +174,7 @@ func (f *Fleet) who(r *http.Request, n int) (caller, int) {
 			return caller{Key: bounded(strings.TrimSpace(v)), Address: f.identity.proxies.of(r), Known: true}, 0
 		}
 	}
-	return f.identity.of(r, n, f.now())
+	return f.identity.of(r, n, now)
 }
 
 // drain reads a body so that its connection can be kept. What is longer than
