@@ -42,7 +42,7 @@ var rules = []rule{
 	{why: "a simulator runs what ships, without its servers", of: family("sim"), to: oursBut("sim", "limit", "load", "profiles", "report"), direct: true},
 	{why: "rules are a text and what it says about limits", of: is("gateway/rules"), to: oursBut("limit"), direct: true},
 	{why: "nothing imports cmd", of: oursBut(), to: family("cmd"), direct: true},
-	{why: "deciding code is free of I/O and of screens", of: is("gateway/rules", "report", "limit", "limit/dialect", "load", "sim"), to: outside},
+	{why: "deciding code is free of I/O and of screens", of: is("gateway/rules", "report", "limit", "limit/dialect", "limit/metering", "load", "sim"), to: outside},
 }
 
 // is matches our packages of exactly these names.
@@ -173,6 +173,7 @@ func TestImportRulesBite(t *testing.T) {
 		{of: "limit/redislimit", to: "github.com/redis/go-redis/v9"},
 		{of: "limit/redislimit", to: "load", breach: true},
 		{of: "limit/dialect", to: "limit", breach: true},
+		{of: "limit/metering", to: "net/http", deep: true, breach: true},
 		{of: "limit/dialect", to: "github.com/dunglas/httpsfv"},
 		{of: "profiles", to: "load", breach: true},
 		{of: "profiles", to: "github.com/goccy/go-yaml/ast"},

@@ -11,7 +11,7 @@ func (f *Fleet) newBackends() []backend {
 	all := make([]backend, len(f.gateways))
 	if f.cfg.Redis != nil {
 		for i := range all {
-			all[i] = f.cfg.Wrong.stored(newStored(f.stores[i], &f.calls), f.cfg.StoreTimeout)
+			all[i] = f.cfg.Wrong.stored(newStored(f.stores[i], &f.calls, &f.unreadable), f.cfg.StoreTimeout)
 		}
 		return all
 	}
@@ -48,7 +48,9 @@ func (f *Fleet) newBackends() []backend {
 
 // newStore is a gateway's own way to Redis, as each process of a fleet has one.
 func (f *Fleet) newStore(g *gateway) *redislimit.Store {
-	o := redislimit.Options{Timeout: f.cfg.StoreTimeout}
+	o := redislimit.Options{Timeout: f.cfg.StoreTimeout, Observe: func(node string, took time.Duration, err error) {
+		f.observer.stored(g.n, node, took, storeFailure(err))
+	}}
 	if f.cfg.Wrong.skewed() {
 		o.Clock = g.now
 	}

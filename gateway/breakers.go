@@ -95,7 +95,9 @@ func (b *breakers) counts() (open, openings int) {
 
 // outcome tells the node's breaker what became of a check.
 func (g *gateway) outcome(node string, t limit.Ticket, err error) {
-	g.breakers.settle(node, t, g.now(), sick(err))
+	if changed, open := g.breakers.settle(node, t, g.now(), sick(err)); changed {
+		g.fleet.observer.breaker(g.n, node, open)
+	}
 }
 
 // sick reports whether err says that the store, and not only this check, is in

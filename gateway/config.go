@@ -81,8 +81,23 @@ type Config struct {
 	// Upstream, when set, answers admitted requests.
 	Upstream *url.URL
 
-	Wrong  Wrong
-	Faults Faults
+	// KeysFile is a file of keys, see parseKeys; with it a key that it does
+	// not have is answered 401. "" takes every key.
+	KeysFile string
+	// Unknown is how often one address may be answered 401, on each gateway.
+	// The zero value is 10/s.
+	Unknown limit.Spec
+	Proxies Proxies
+	// Notice is told, in a line each, what happens while the fleet serves: a
+	// file that was read anew, or could not be. nil is nobody.
+	Notice func(line string)
+
+	RetryAfter RetryAfter
+	Shed       Shed
+
+	Wrong   Wrong
+	Faults  Faults
+	Observe Observe
 
 	MaxKeys int   // keys counted by name; the rest are "other". 0 is 1,000,000
 	MaxBody int64 // bytes of a request body that are read. 0 is 1 MiB
@@ -153,8 +168,9 @@ func (c Config) checked() (Config, error) {
 		}
 	}
 	for _, check := range []func() error{
-		c.Key.check, c.Cost.check, c.Faults.check, c.TLS.check,
-		c.checkListen, func() error { return c.Wrong.check(c) },
+		c.Key.check, c.Cost.check, c.Faults.check, c.TLS.check, c.Observe.check,
+		c.checkListen, c.Proxies.check, c.checkIdentity,
+		func() error { return c.Shed.check(&c) }, func() error { return c.Wrong.check(c) },
 	} {
 		if err := check(); err != nil {
 			return c, err

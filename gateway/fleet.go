@@ -31,16 +31,20 @@ type Fleet struct {
 	owners   *owners // under Sticky
 	forgeHdr string
 	voice    voice
-	refusal  body
+	identity *identity
 	refused  int // status of a refusal
 	base     time.Time
 	gateways []*gateway
 	proxy    *httputil.ReverseProxy
 	scissors scissors
 	run      atomic.Pointer[run]
+	observer *observer
+	stopping atomic.Bool
 
 	stores     []*redislimit.Store // by gateway; with Redis
 	calls      atomic.Int64        // to what the gateways share
+	lent       lentCounts
+	unreadable atomic.Int64 // states in the store that were not a limit's own
 	background *errands
 
 	ruling sync.Mutex // orders SetRules
@@ -87,7 +91,9 @@ func New(c Config) (*Fleet, error) {
 	if c.Wrong.Status503 {
 		f.refused = http.StatusServiceUnavailable
 	}
-	f.refusal = refusalBody(f.refused)
+	if f.identity, err = newIdentity(c); err != nil {
+		return nil, err
+	}
 	if c.Design == Sticky {
 		f.owners = newOwners(c.Gateways)
 	}
@@ -110,6 +116,10 @@ func New(c Config) (*Fleet, error) {
 		return nil, err
 	}
 	f.run.Store(r)
+	if f.observer, err = newObserver(c.Observe, c.Gateways, c.MaxKeys, c.HashKeys, f.now, f.internals); err != nil {
+		return nil, err
+	}
+	f.observer.rulesLoaded(first.set.Version, nil)
 	return f, nil
 }
 
@@ -162,8 +172,12 @@ func (f *Fleet) Start() error {
 	}
 	f.urls = urls
 	f.run.Store(r)
+	f.observer.start(f.cfg.Observe.MeterEvery)
 	if f.records() {
 		f.serving.Go(f.mergeUntilStopped)
+	}
+	if f.cfg.KeysFile != "" {
+		f.serving.Go(f.watchKeys)
 	}
 	if f.cfg.Design.leases() {
 		f.serving.Go(f.tidyUntilStopped)
@@ -235,9 +249,10 @@ func (f *Fleet) Stop(ctx context.Context) error {
 	f.mu.Lock()
 	servers := f.servers
 	f.mu.Unlock()
+	f.stopping.Store(true)
 	defer f.serving.Wait()
 	defer f.stopOnce.Do(func() { close(f.stopped) })
-	errs := make([]error, len(servers))
+	errs := make([]error, len(servers), len(servers)+1)
 	var stopping sync.WaitGroup
 	for i, s := range servers {
 		stopping.Go(func() {
@@ -248,7 +263,7 @@ func (f *Fleet) Stop(ctx context.Context) error {
 	}
 	stopping.Wait()
 	f.settleUp()
-	return errors.Join(errs...)
+	return errors.Join(append(errs, f.observer.close())...)
 }
 
 // Counts reads the books; PerKey has the top busiest keys.
@@ -291,7 +306,9 @@ func (f *Fleet) Reset() error {
 	old := f.run.Swap(r)
 	f.books.reset()
 	f.calls.Store(0)
+	f.identity.forget()
 	for _, g := range f.gateways {
+		g.waiter.forget()
 		g.tidy(old, f.now(), true)
 	}
 	return nil

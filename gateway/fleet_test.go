@@ -211,7 +211,7 @@ func TestKeys(t *testing.T) {
 		{Key{}, req("/", "192.0.2.1:99", "X-API-Key", "k-7"), "k-7"},
 		{Key{}, req("/", "192.0.2.1:99"), "192.0.2.1"},
 		{Key{}, req("/", "192.0.2.1:99", "X-API-Key", ""), "192.0.2.1"},
-		{Key{}, req("/", "[2001:db8::1]:99"), "2001:db8::1"},
+		{Key{}, req("/", "[2001:db8::1]:99"), "2001:db8::/64"},
 		{Key{}, req("/", "@"), "unix"},
 		{Key{}, req("/", ""), "unix"},
 		{Key{Header: "x-tenant"}, req("/", "192.0.2.1:99", "X-Tenant", "t"), "t"},
@@ -221,10 +221,12 @@ func TestKeys(t *testing.T) {
 		{Key{By: ByConstant}, req("/", "192.0.2.1:99"), "all"},
 		{Key{By: ByConstant, Constant: "c"}, req("/", "192.0.2.1:99"), "c"},
 	} {
-		if err := tt.key.check(); err != nil {
+		f, err := New(Config{Limit: spec(t, "1/s,burst=1"), Key: tt.key})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tt.key.of(tt.r); got != tt.want {
+		c, status := f.who(tt.r, 0)
+		if got := c.name(); got != tt.want || status != 0 {
 			t.Errorf("%+v: key %q, want %q", tt.key, got, tt.want)
 		}
 	}
@@ -402,7 +404,7 @@ func TestControl(t *testing.T) {
 		{"GET", "/-/counts?top=x", 400},
 		{"GET", "/-/counts?top=-1", 400},
 		{"POST", "/-/counts", 405},
-		{"GET", "/-/health", 200},
+		{"GET", "/-/healthz", 200},
 		{"GET", "/-/reset", 405},
 		{"GET", "/-/", 404},
 		{"POST", "/-/reset", 204},

@@ -133,6 +133,7 @@ func (g *gateway) ask(r *run, s *deskShard, h *held, now int64) {
 		}
 		granted, wait, err := b.lease(context.Background(), &p, g.now(), block, least)
 		g.outcome(node, ticket, err)
+		g.fleet.lent.asked(granted, err)
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		h.settle(s, &p, g.now(), granted, wait, err != nil)
@@ -174,7 +175,9 @@ func (g *gateway) giveBack(r *run, p hitState, n int64) {
 		return
 	}
 	g.fleet.background.Go(func() {
-		g.outcome(node, ticket, b.giveBack(context.Background(), &p, g.now(), n))
+		err := b.giveBack(context.Background(), &p, g.now(), n)
+		g.outcome(node, ticket, err)
+		g.fleet.lent.gaveBack(n, err)
 	})
 }
 

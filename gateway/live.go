@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/weir-cli/weir/gateway/rules"
+	"github.com/weir-cli/weir/limit"
 )
 
 // maxRollout bounds Config.Rollout.
@@ -50,6 +51,7 @@ func (f *Fleet) setRules(set *rules.Set, now int64) error {
 	}
 	f.newest.Store(r)
 	f.books.keep(set)
+	f.observer.rulesLoaded(set.Version, nil)
 	for i, g := range f.gateways {
 		g.offer(offer{plus(now, int64(f.cfg.Rollout)*int64(i)/int64(len(f.gateways))), r})
 	}
@@ -97,16 +99,19 @@ func (g *gateway) adopt(now int64) {
 
 // add appends what a request of this cost asks of the limit of a hit.
 func (r *ready) add(dst []hitState, h *rules.Hit, cost int64) []hitState {
-	l := r.limits[h.Limit.Index]
-	return append(dst, hitState{Rule: l.rule, Limit: l.limit, Subject: h.Subject, Cost: times(h.Cost, cost), ready: l})
-}
-
-// window is that of the limit that decided.
-func (r *ready) window(v *verdict) time.Duration {
-	if v.Limit == nil {
-		return 0
+	n, l := len(dst), r.limits[h.Limit.Index]
+	if n == cap(dst) {
+		dst = append(dst, hitState{})
 	}
-	return r.limits[v.Limit.Index].window
+	// Field by field: with the collector at work, copying a whole one with its
+	// pointers costs as much as a decision in memory.
+	dst = dst[:n+1]
+	p := &dst[n]
+	p.Rule, p.Limit, p.ready = l.rule, l.limit, l
+	p.Subject, p.Cost = h.Subject, times(h.Cost, cost)
+	p.leased, p.atShare, p.id, p.key = false, false, "", ""
+	p.Decision, p.Source = limit.Decision{}, FromMemory
+	return dst
 }
 
 // lends reports whether any limit of the rule is leased.

@@ -33,7 +33,6 @@ type readyLimit struct {
 	name    string // of its bucket: the rule's, and the version only by mistake
 	spec    limit.Spec
 	limiter limit.Limiter
-	window  time.Duration
 	stored  *redislimit.Rule // with Redis
 	wrong   wrongLimit       // decides instead, by mistake; usually nil
 	book    *ruleBook
@@ -77,7 +76,6 @@ func (f *Fleet) prepareLimit(rule *rules.Rule, l *rules.Limit, version int64) (*
 	if r.limiter, err = r.spec.New(); err != nil {
 		return nil, err
 	}
-	r.window = windowOf(l.Spec)
 	if f.cfg.Redis == nil {
 		return r, r.lend(f.cfg)
 	}

@@ -59,6 +59,12 @@ func (f *Fleet) Result(m report.Meta) (*report.Result, error) {
 	if c.UpstreamFailed > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests got no whole answer, because the upstream failed", c.UpstreamFailed))
 	}
+	if c.Shed > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests were answered 503 to spare what is behind; no limit refused them", c.Shed))
+	}
+	if c.Unknown > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("%d requests without a known key were turned away and are not counted", c.Unknown))
+	}
 	if w := f.cfg.Wrong.String(); w != "" {
 		m.Notes = append(m.Notes, "wrong on purpose: "+w)
 	}

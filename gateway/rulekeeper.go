@@ -90,7 +90,11 @@ func (k *RuleKeeper) Reload(ctx context.Context) error {
 	}
 	if err == nil && k.seen != nil && bytes.Equal(text, k.seen) {
 		// Judged before, and counted then.
+		back := k.status.Error != "" && k.verdict == nil
 		k.status.At, k.status.Error = k.now(), errorText(k.verdict)
+		if back {
+			k.observe(k.holder.Rules().Version, nil)
+		}
 		return k.verdict
 	}
 	if err == nil {

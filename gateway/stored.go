@@ -19,12 +19,14 @@ type stored struct {
 	prefix  string             // of the IDs of holders, other in each process and gateway
 	holders atomic.Uint64
 	calls   *atomic.Int64
+
+	unreadable *atomic.Int64
 }
 
-func newStored(s *redislimit.Store, calls *atomic.Int64) *stored {
+func newStored(s *redislimit.Store, calls, unreadable *atomic.Int64) *stored {
 	var b [9]byte
 	rand.Read(b[:])
-	return &stored{store: s, check: s, prefix: hex.EncodeToString(b[:]) + "-", calls: calls}
+	return &stored{store: s, check: s, prefix: hex.EncodeToString(b[:]) + "-", calls: calls, unreadable: unreadable}
 }
 
 // key is where the part's state is in Redis.
@@ -56,6 +58,9 @@ func (s *stored) take(ctx context.Context, parts []hitState, _ int64) error {
 	a, err := s.check.Take(ctx, s.parts(room[:0], parts)...)
 	if err != nil {
 		return err
+	}
+	if a.Unreadable > 0 {
+		s.unreadable.Add(int64(a.Unreadable))
 	}
 	for i, d := range a.Parts {
 		parts[i].Decision, parts[i].Source = d, FromStore

@@ -22,6 +22,11 @@ type Counts struct {
 	Invalid          int64 `json:"invalid"` // answered 400 for its cost
 	// UpstreamFailed were admitted, and answered 502 or cut short.
 	UpstreamFailed int64 `json:"upstream_failed"`
+	// Shed were admitted, and answered 503 to spare what is behind.
+	Shed int64 `json:"shed"`
+	// Unknown were answered 401, or 429 for too many of these, for want of a
+	// key that is known. They are in no key's row and not in Offered.
+	Unknown int64 `json:"unknown"`
 }
 
 // SourceCounts are decisions by who made them.
@@ -40,6 +45,8 @@ func (c *Counts) add(o Counts) {
 	c.CutAfterAdmitted += o.CutAfterAdmitted
 	c.Invalid += o.Invalid
 	c.UpstreamFailed += o.UpstreamFailed
+	c.Shed += o.Shed
+	c.Unknown += o.Unknown
 }
 
 func (c *Counts) sub(o Counts) {
@@ -52,6 +59,8 @@ func (c *Counts) sub(o Counts) {
 	c.CutAfterAdmitted -= o.CutAfterAdmitted
 	c.Invalid -= o.Invalid
 	c.UpstreamFailed -= o.UpstreamFailed
+	c.Shed -= o.Shed
+	c.Unknown -= o.Unknown
 }
 
 const tallyShards = 64
@@ -156,6 +165,22 @@ func (t *tally) upstreamFailed(gw int, key string) {
 	s.mu.Lock()
 	t.row(s, key).UpstreamFailed++
 	s.gateways[gw].UpstreamFailed++
+	s.mu.Unlock()
+}
+
+func (t *tally) shed(gw int, key string) {
+	s := t.shard(key)
+	s.mu.Lock()
+	t.row(s, key).Shed++
+	s.gateways[gw].Shed++
+	s.mu.Unlock()
+}
+
+func (t *tally) unknown(gw int) {
+	s := &t.shards[0]
+	s.mu.Lock()
+	s.unnamed.Unknown++
+	s.gateways[gw].Unknown++
 	s.mu.Unlock()
 }
 

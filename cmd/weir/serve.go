@@ -38,6 +38,8 @@ type serveOptions struct {
 	faults               gateway.Faults
 	allowReset           bool
 	store                *storeOptions
+	identity             *identityOptions
+	observe              *observeOptions
 	runFor               time.Duration
 	portsFile            string
 	seed                 *seed
@@ -63,7 +65,7 @@ upstream. Their addresses go to stderr, one a line.
 Every gateway answers GET /-/counts with the fleet's own books: offered,
 admitted and refused, in all, per gateway and for the busiest keys (?top=N).
 A request is counted once, when it is decided, whatever happens to its
-connection. GET /-/health says that it is up. Both answer this machine only.
+connection. GET /-/healthz says how it is. Both answer this machine only.
 
 --design says how the gateways share the limit: each grants all of it (local),
 each its part (exact-shares), one owner per key decides (sticky), or one store
@@ -76,6 +78,9 @@ answer: each gateway goes on with its share of the limit (local), admits (open)
 or refuses (closed). --rules-from serves a file of rules instead of one limit,
 or those that are in Redis, and follows their changes without dropping a
 request; --admin lets operators read and change them.
+
+--metrics, --decision-log and --meter show from outside what is decided, why,
+and what each key used. weir serve why and weir serve meter read the last two.
 
 --wrong makes a mistake on purpose, and may be given more than once:
   fast-clock=DURATION    the first gateway's clock is ahead, and believed
@@ -112,7 +117,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs.Var(newChoice(&o.keyBy, "header", "address", "path", "constant"), "key-by", "what the limit counts by")
 	fs.StringVar(&o.keyHeader, "key-header", "X-API-Key", "the `NAME` of the header with the key; without it a caller's address is the key")
 	fs.StringVar(&o.keyText, "key-constant", "all", "the `KEY` of everybody with --key-by constant")
-	fs.Var(newChoice(&o.keyNames, "auto", "plain", "hash"), "key-names", "how keys are shown; auto hides real callers' keys, that is with --upstream or --allow-remote")
+	fs.Var(newChoice(&o.keyNames, "auto", "plain", "hash"), "key-names", "how keys are shown; auto hides real callers' keys, that is with --upstream, --allow-remote or --keys-file")
 	fs.StringVar(&o.cost.Header, "cost-header", "", "header `NAME` with a request's cost")
 	fs.StringVar(&o.cost.Query, "cost-query", "", "query parameter `NAME` with a request's cost")
 	fs.Int64Var(&o.cost.Max, "max-cost", 1_000_000, "the highest cost that a request may name")
@@ -127,6 +132,8 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs.DurationVar(&o.runFor, "for", 0, "stop after this `DURATION` (default: on Ctrl-C)")
 	fs.StringVar(&o.portsFile, "ports-file", "", "write the gateways' addresses to this `FILE`, one a line, once they answer")
 	o.store = newStoreOptions(fs)
+	o.identity = newIdentityOptions(fs)
+	o.observe = newObserveOptions(fs)
 	o.seed = newSeed(fs)
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "no addresses on stderr, only errors")
 	o.out = newOutput(fs, "text", "json", "csv")
@@ -134,7 +141,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	o.designGiven = func() bool { return fs.Changed("design") }
 	o.refusalLatencyIsSame = func() bool { return !fs.Changed("refusal-latency") }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, o, repeatLine(cmd)) }
-	cmd.AddCommand(newServeRulesCmd(a))
+	cmd.AddCommand(newServeRulesCmd(a), newServeWhyCmd(a), newServeMeterCmd(a))
 	return cmd
 }
 
@@ -179,6 +186,9 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 	if err := o.store.config(&c); err != nil {
 		return c, err
 	}
+	if err := o.identity.config(&c); err != nil {
+		return c, err
+	}
 	if o.store.operate.rulesFrom == "" {
 		if c.Limit, c.Judge, err = parseLimit(o.limit); err != nil {
 			return c, err
@@ -209,8 +219,9 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 			return c, usagef("weir serve --upstream http://127.0.0.1:9000", "--upstream is not a URL")
 		}
 	}
-	c.HashKeys = o.keyNames == "hash" || o.keyNames == "auto" && (o.upstream != "" || o.allowRemote)
-	return c, nil
+	c.HashKeys = o.keyNames == "hash" || o.keyNames == "auto" && (o.upstream != "" || o.allowRemote || c.KeysFile != "")
+	c.Observe.Metrics = o.store.operate.admin != ""
+	return c, o.observe.config(&c, o.store.redis, seed)
 }
 
 func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int64) string) error {
@@ -227,12 +238,17 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 		return err
 	}
 	defer done()
-	c.Redis = store
+	c.Redis, c.Notice = store, notice(a)
 	operation, set, err := o.store.operate.read(ctx, a, store, c.Gateways, o.quiet)
 	if err != nil {
 		return err
 	}
 	c.Rules = set
+	closeLog, err := o.observe.open(ctx, a, o.store.redis, &c)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
 	f, err := gateway.New(c)
 	if err != nil {
 		return serveError(err)
@@ -336,6 +352,9 @@ func untilOver(ctx context.Context, f *gateway.Fleet, d time.Duration) (interrup
 func serveError(err error) error {
 	var config *gateway.ConfigError
 	var share *limit.SpecError // the limit is right, its part for a gateway is not
+	if typed, ok := keysError(err); ok {
+		return typed
+	}
 	switch {
 	case errors.As(err, &share):
 		return usageError(err, "weir serve --design local")

@@ -102,7 +102,10 @@ func (op *operation) start(ctx context.Context, a *app, o *operateOptions, f *ga
 	if op.source != nil {
 		keeper = gateway.NewRuleKeeper(gateway.KeeperConfig{
 			Source: op.source, Holder: f, Against: op.against, Now: a.now,
-			Observe: func(version int64, err error) { sayLoaded(a.stderr, version, err, quiet) },
+			Observe: func(version int64, err error) {
+				sayLoaded(a.stderr, version, err, quiet)
+				f.RulesChecked(version, err)
+			},
 		})
 		op.running.Go(func() { keeper.Run(ctx) })
 		op.running.Go(func() { reloadOnHangup(ctx, keeper) })
@@ -121,6 +124,7 @@ func (op *operation) start(ctx context.Context, a *app, o *operateOptions, f *ga
 	if err != nil {
 		return adminError(err)
 	}
+	admin.Handle("GET /metrics", f.Metrics())
 	if err := admin.Start(); err != nil {
 		return reachError(err, "weir serve --admin 127.0.0.1:0")
 	}

@@ -59,6 +59,11 @@ func Explain(err error) (text, hint string) {
 }
 
 func meaning(err error) (what, hint string) {
+	if bySentinels(err) {
+		if what, hint, ok := aboutSentinels(err); ok {
+			return what, hint
+		}
+	}
 	kind := redislimit.Classify(err)
 	switch kind {
 	case redislimit.KindRefused:
@@ -78,7 +83,7 @@ func meaning(err error) (what, hint string) {
 		return aboutPermission(err)
 	case redislimit.KindMoved:
 		if text := raw(err); strings.Contains(text, "MOVED ") || strings.Contains(text, "ASK ") {
-			return "it is a node of a cluster, and the key is on another one", "redis+cluster://HOST:PORT, with the same host and port"
+			return "it is a node of a cluster, and the key is on another one", "redis+cluster://HOST:PORT, with the same host and port; if it is that already, redis-cli --cluster check HOST:PORT"
 		}
 	case redislimit.KindUnexpected:
 		if what, hint, ok := unreachable(err); ok {
@@ -104,8 +109,29 @@ func unreachable(err error) (what, hint string, ok bool) {
 		return "there is no such socket", "start it with --unixsocket PATH, or correct the URL", true
 	case errors.Is(err, fs.ErrPermission):
 		return "this user may not open the socket", "start it with --unixsocketperm 770, and be in its group", true
-	case strings.Contains(err.Error(), "all sentinels"):
-		return "no sentinel answers, or none knows the primary", "redis-cli -p 26379 SENTINEL MASTERS shows the names they know", true
+	}
+	return "", "", false
+}
+
+// bySentinels reports whether err is what became of asking every sentinel.
+func bySentinels(err error) bool { return strings.Contains(err.Error(), "all sentinels") }
+
+func aboutSentinels(err error) (what, hint string, ok bool) {
+	const give = "WEIR_REDIS_SENTINEL_PASSWORD, or ?sentinel-user=NAME&sentinel-password=TEXT after the primary's name in the URL"
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "NOAUTH"):
+		return "the sentinels want a login and were given none", give, true
+	case strings.Contains(text, "WRONGPASS"):
+		return "the sentinels know no such user, or the password is wrong", give, true
+	case strings.Contains(text, "NOPERM"):
+		return "the sentinels do not let this user ask", "redis-cli -p 26379 ACL SETUSER NAME +sentinel +subscribe '&*'", true
+	case errors.Is(err, redis.Nil):
+		return "the sentinels know no primary of that name", "redis-cli -p 26379 SENTINEL MASTERS shows the names", true
+	case strings.Contains(text, "unknown command"):
+		return "what answers is no sentinel", "a sentinel's port, which is 26379 by default; or redis:// for the server itself", true
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "no sentinel answers", "start them (redis-sentinel FILE), or correct the URL", true
 	}
 	return "", "", false
 }
@@ -161,7 +187,7 @@ func aboutPermission(err error) (what, hint string) {
 	case strings.Contains(text, "script"):
 		return "the user may not run a command that the script runs", setuser + "+@read +@write +time"
 	}
-	return "the user may not do this: " + said(err), setuser + "'~rl:*' +@read +@write +@scripting +@connection"
+	return "the user may not do this: " + said(err), setuser + "'~rl:*' +@read +@write +@scripting +@connection +time"
 }
 
 func aboutOther(err error) (what, hint string) {

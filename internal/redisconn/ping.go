@@ -32,7 +32,7 @@ func (e *PingError) Unwrap() error { return e.Err }
 func Ping(ctx context.Context, c redis.UniversalClient) error {
 	err := c.Ping(ctx).Err()
 	var reply redis.Error
-	if err == nil || errors.As(err, &reply) && redislimit.Classify(err) == redislimit.KindNoPerm {
+	if err == nil || errors.As(err, &reply) && redislimit.Classify(err) == redislimit.KindNoPerm && !bySentinels(err) {
 		return nil
 	}
 	e := &PingError{Err: err}

@@ -66,6 +66,8 @@ func TestOneServer(t *testing.T) {
 		}
 		r.Kill()
 		expect(t, Options{URL: r.URL}, "redis at "+r.Addr+": nobody listens there")
+		expect(t, Options{URL: "redis+cluster://" + r.Addr}, "redis at "+r.Addr+": nobody listens there")
+		expect(t, Options{URL: "redis+sentinel://" + r.Addr + "/m"}, "redis at "+r.Addr+": no sentinel answers")
 		r.Restart()
 		expect(t, Options{URL: r.URL}, "fine")
 	})
@@ -80,7 +82,7 @@ func TestWhatASingleServerSays(t *testing.T) {
 	if got := trial(t, Options{URL: "rediss://" + r.Addr, DialTimeout: 50 * time.Millisecond}); got != at+"no answer in time" && got != at+"it does not speak TLS on that port" {
 		t.Error(got)
 	}
-	expect(t, Options{URL: "redis+sentinel://" + r.Addr + "/m"}, "redis: no sentinel answers, or none knows the primary")
+	expect(t, Options{URL: "redis+sentinel://" + r.Addr + "/m"}, "redis: what answers is no sentinel")
 	expect(t, Options{URL: "redis://no-such-host.invalid"}, "redis at no-such-host.invalid:6379: no host has the name no-such-host.invalid")
 	r.Pause()
 	expect(t, Options{URL: r.URL, ReadTimeout: 50 * time.Millisecond}, at+"no answer in time")

@@ -26,8 +26,8 @@ func TestSentinelIsFollowed(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a failover takes seconds")
 	}
-	s := redistest.Sentinel(t, 1)
-	c, err := Open(Options{URL: s.URL})
+	s := redistest.Sentinel(t, 1, "requirepass sent1nel")
+	c, err := Open(Options{URL: s.URL, SentinelPassword: "sent1nel"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,8 +35,10 @@ func TestSentinelIsFollowed(t *testing.T) {
 	if err := Ping(context.Background(), c); err != nil {
 		t.Fatal(err)
 	}
-	expect(t, Options{URL: s.URL + "x"}, "redis: no sentinel answers, or none knows the primary")
-	expect(t, Options{URL: "redis://" + s.Sentinels[0].Addr}, "fine")
+	expect(t, Options{URL: s.URL + "?sentinel-password=sent1nel"}, "fine")
+	expect(t, Options{URL: s.URL}, "redis: the sentinels want a login and were given none")
+	expect(t, Options{URL: s.URL, SentinelPassword: "x"}, "redis: the sentinels know no such user, or the password is wrong")
+	expect(t, Options{URL: s.URL + "x", SentinelPassword: "sent1nel"}, "redis: the sentinels know no primary of that name")
 	direct, err := Open(Options{URL: "redis://" + s.Servers[1].Addr})
 	if err != nil {
 		t.Fatal(err)
