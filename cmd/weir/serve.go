@@ -80,7 +80,7 @@ or those that are in Redis, and follows their changes without dropping a
 request; --admin lets operators read and change them.
 
 --metrics, --decision-log and --meter show from outside what is decided, why,
-and what each key used. weir serve why and weir serve meter read the last two.
+and what each key used. weir serve why and weir serve metered read the last two.
 
 --wrong makes a mistake on purpose, and may be given more than once:
   fast-clock=DURATION    the first gateway's clock is ahead, and believed
@@ -141,7 +141,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	o.designGiven = func() bool { return fs.Changed("design") }
 	o.refusalLatencyIsSame = func() bool { return !fs.Changed("refusal-latency") }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, o, repeatLine(cmd)) }
-	cmd.AddCommand(newServeRulesCmd(a), newServeWhyCmd(a), newServeMeterCmd(a))
+	cmd.AddCommand(newServeRulesCmd(a), newServeWhyCmd(a), newServeMeteredCmd(a))
 	return cmd
 }
 
