@@ -10,20 +10,20 @@ import (
 	"github.com/weir-cli/weir/limit/limittest"
 )
 
-// slots are a taker of a concurrency limit. Each key has one holder, whose
+// slotTaker is a taker of a concurrency limit. Each key has one holder, whose
 // units a release gives back.
-type slots struct{ *taker }
+type slotTaker struct{ *taker }
 
-func (s slots) part(key string, cost int64) Part {
+func (s slotTaker) part(key string, cost int64) Part {
 	return Part{Key: "rl:{" + key + "}:" + s.name, Rule: s.r, Cost: cost, ID: "holder"}
 }
 
-func (s slots) Take(key string, now, cost int64) (limit.Decision, error) {
+func (s slotTaker) Take(key string, now, cost int64) (limit.Decision, error) {
 	a, err := checkWith(s.c, s.s, now, s.part(key, cost))
 	return a.Decision, err
 }
 
-func (s slots) Release(key string, now, cost int64) error {
+func (s slotTaker) Release(key string, now, cost int64) error {
 	_, err := release(s.c, s.part(key, cost))
 	return err
 }
@@ -49,7 +49,7 @@ func mustRelease(tb testing.TB, c redis.UniversalClient, p Part) int64 {
 func TestConcurrencyConforms(t *testing.T) {
 	each(t, func(t *testing.T, c redis.UniversalClient) {
 		limittest.Run(t, limittest.Suite{
-			New:        func(tb testing.TB, spec limit.Spec) limittest.Taker { return slots{newTaker(tb, c, spec)} },
+			New:        func(tb testing.TB, spec limit.Spec) limittest.Taker { return slotTaker{newTaker(tb, c, spec)} },
 			Algorithms: []limit.Algorithm{limit.Concurrency},
 			Grain:      time.Microsecond,
 			Epoch:      epoch,
@@ -120,7 +120,7 @@ func TestHoldersOfSlots(t *testing.T) {
 		}},
 	} {
 		t.Run(story.name, func(t *testing.T) {
-			each(t, func(t *testing.T, c redis.UniversalClient) {
+			both(t, func(t *testing.T, c redis.UniversalClient) {
 				rule, err := compile(t, "concurrency:limit=3").WithHold(hold)
 				if err != nil {
 					t.Fatal(err)
@@ -147,7 +147,7 @@ func TestHoldersOfSlots(t *testing.T) {
 // TestManyCrashedHolders: a check lets go of a bounded number, and the next
 // ones of the rest.
 func TestManyCrashedHolders(t *testing.T) {
-	each(t, func(t *testing.T, c redis.UniversalClient) {
+	both(t, func(t *testing.T, c redis.UniversalClient) {
 		const slots, step = 300, 128
 		rule := compile(t, fmt.Sprintf("concurrency:limit=%d", slots))
 		for i := range slots {

@@ -9,7 +9,7 @@ import (
 
 const (
 	// maxLogged is the most units of a sliding log. Its entries, one an
-	// admission, take about 100 bytes each in the store.
+	// admission, take about 130 bytes each in the store.
 	maxLogged = 1 << 20
 	// maxCounted is the most units of a sliding counter, whose fragment
 	// multiplies and divides by counts.
