@@ -47,6 +47,17 @@ func settingOf(f *pflag.Flag) string {
 	return f.Name
 }
 
+// ownVariable marks a flag whose variable has a name of its own.
+const ownVariable = "weir_variable"
+
+// variableOf is the variable that sets a flag.
+func variableOf(f *pflag.Flag) string {
+	if own := f.Annotations[ownVariable]; len(own) > 0 {
+		return own[0]
+	}
+	return envName(f.Name)
+}
+
 // envName is the variable of a flag: --max-wait is WEIR_MAX_WAIT.
 func envName(flag string) string {
 	return "WEIR_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
@@ -58,7 +69,7 @@ func (s *settings) bindEnv(cmd *cobra.Command, taken map[string]bool) error {
 		if failed != nil || f.Name == "help" || taken[settingOf(f)] {
 			return
 		}
-		name := envName(f.Name)
+		name := variableOf(f)
 		value, ok := s.app.lookupEnv(name)
 		if !ok || value == "" {
 			return

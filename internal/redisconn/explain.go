@@ -21,7 +21,7 @@ import (
 var sayings = map[redislimit.Kind]struct{ text, hint string }{
 	redislimit.KindRefused:     {"nobody listens there", "start it there (redis-server --port PORT), or correct the URL"},
 	redislimit.KindTimeout:     {"no answer in time", "is it up and not busy? redis-cli --latency, and redis-cli SLOWLOG GET 10"},
-	redislimit.KindBroken:      {"the connection ended before the answer", "did it restart? see its log; a TLS server does this to plain connections: try rediss://"},
+	redislimit.KindBroken:      {"the connection ended before the answer", "did it restart? see its log; a TLS server also does this to who speaks no TLS (rediss://) or brings no certificate (--redis-cert)"},
 	redislimit.KindCanceled:    {"given up before the answer", ""},
 	redislimit.KindLoading:     {"it still reads its data from disk", "wait; redis-cli INFO persistence shows how far it is"},
 	redislimit.KindBusy:        {"another script has run for too long", "redis-cli SCRIPT KILL"},
@@ -50,16 +50,30 @@ func Explain(err error) (text, hint string) {
 	if errors.As(err, &config) {
 		return config.Error(), config.Hint
 	}
+	var file *FileError
+	if errors.As(err, &file) {
+		return report.Clean(file.Error()), "a file that is there and that this user may read"
+	}
 	what, hint := meaning(err)
 	return where(err) + ": " + what, hint
 }
 
 func meaning(err error) (what, hint string) {
+	if bySentinels(err) {
+		if what, hint, ok := aboutSentinels(err); ok {
+			return what, hint
+		}
+	}
 	kind := redislimit.Classify(err)
 	switch kind {
 	case redislimit.KindRefused:
 		if what, hint, ok := unreachable(err); ok {
 			return what, hint
+		}
+	case redislimit.KindTimeout:
+		var ping *PingError
+		if errors.As(err, &ping) && ping.TLS {
+			return sayings[kind].text, "is it up, and does that port speak TLS? redis:// in place of rediss:// if not"
 		}
 	case redislimit.KindTLS:
 		return aboutTLS(err)
@@ -68,8 +82,8 @@ func meaning(err error) (what, hint string) {
 	case redislimit.KindNoPerm:
 		return aboutPermission(err)
 	case redislimit.KindMoved:
-		if strings.Contains(words(err), "MOVED ") || strings.Contains(words(err), "ASK ") {
-			return "it is a node of a cluster, and the key is on another one", "redis+cluster://HOST:PORT, with the same host and port"
+		if text := raw(err); strings.Contains(text, "MOVED ") || strings.Contains(text, "ASK ") {
+			return "it is a node of a cluster, and the key is on another one", "redis+cluster://HOST:PORT, with the same host and port; if it is that already, redis-cli --cluster check HOST:PORT"
 		}
 	case redislimit.KindUnexpected:
 		if what, hint, ok := unreachable(err); ok {
@@ -80,7 +94,7 @@ func meaning(err error) (what, hint string) {
 	if s, ok := sayings[kind]; ok {
 		return s.text, s.hint
 	}
-	return words(err), ""
+	return said(err), ""
 }
 
 // unreachable is about what happens before a server hears anything.
@@ -95,8 +109,29 @@ func unreachable(err error) (what, hint string, ok bool) {
 		return "there is no such socket", "start it with --unixsocket PATH, or correct the URL", true
 	case errors.Is(err, fs.ErrPermission):
 		return "this user may not open the socket", "start it with --unixsocketperm 770, and be in its group", true
-	case strings.Contains(err.Error(), "all sentinels"):
-		return "no sentinel answers, or none knows the primary", "redis-cli -p 26379 SENTINEL MASTERS shows the names they know", true
+	}
+	return "", "", false
+}
+
+// bySentinels reports whether err is what became of asking every sentinel.
+func bySentinels(err error) bool { return strings.Contains(err.Error(), "all sentinels") }
+
+func aboutSentinels(err error) (what, hint string, ok bool) {
+	const give = "WEIR_REDIS_SENTINEL_PASSWORD, or ?sentinel-user=NAME&sentinel-password=TEXT after the primary's name in the URL"
+	text := err.Error()
+	switch {
+	case strings.Contains(text, "NOAUTH"):
+		return "the sentinels want a login and were given none", give, true
+	case strings.Contains(text, "WRONGPASS"):
+		return "the sentinels know no such user, or the password is wrong", give, true
+	case strings.Contains(text, "NOPERM"):
+		return "the sentinels do not let this user ask", "redis-cli -p 26379 ACL SETUSER NAME +sentinel +subscribe '&*'", true
+	case errors.Is(err, redis.Nil):
+		return "the sentinels know no primary of that name", "redis-cli -p 26379 SENTINEL MASTERS shows the names", true
+	case strings.Contains(text, "unknown command"):
+		return "what answers is no sentinel", "a sentinel's port, which is 26379 by default; or redis:// for the server itself", true
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "no sentinel answers", "start them (redis-sentinel FILE), or correct the URL", true
 	}
 	return "", "", false
 }
@@ -120,12 +155,12 @@ func aboutTLS(err error) (what, hint string) {
 	case strings.Contains(err.Error(), "certificate required"), strings.Contains(err.Error(), "bad certificate"):
 		return "it wants a client certificate of an authority that it trusts", "--redis-cert FILE --redis-key FILE"
 	}
-	return "no agreement on TLS: " + words(err), "--redis-ca FILE; does its port speak TLS?"
+	return "no agreement on TLS: " + said(err), "--redis-ca FILE; does its port speak TLS?"
 }
 
 func aboutLogin(err error) (what, hint string) {
 	const give = "--redis-user NAME and --redis-password-file FILE, or the password in WEIR_REDIS_PASSWORD"
-	text := words(err)
+	text := raw(err)
 	switch {
 	case strings.Contains(text, "NOAUTH"):
 		return "it wants a login and was given none", give
@@ -140,23 +175,23 @@ var commandOf = regexp.MustCompile(`'([a-zA-Z_.|-]{1,40})'`)
 
 func aboutPermission(err error) (what, hint string) {
 	const setuser = "redis-cli ACL SETUSER NAME "
-	text := words(err)
+	text := raw(err)
 	switch m := commandOf.FindStringSubmatch(text); {
 	case m != nil && strings.Contains(text, "command"):
 		c := strings.ToLower(m[1])
 		return "the user may not run " + strings.ToUpper(c), setuser + "+" + c
 	case strings.Contains(text, "channel"):
 		return "the user may not use this channel", setuser + "'&*'"
-	case strings.Contains(text, "access") && strings.Contains(text, "key"):
+	case strings.Contains(text, "access"):
 		return "the user may not touch the limiter's keys", setuser + "'~rl:*'"
 	case strings.Contains(text, "script"):
 		return "the user may not run a command that the script runs", setuser + "+@read +@write +time"
 	}
-	return "the user may not do this: " + text, setuser + "'~rl:*' +@read +@write +@scripting +@connection"
+	return "the user may not do this: " + said(err), setuser + "'~rl:*' +@read +@write +@scripting +@connection +time"
 }
 
 func aboutOther(err error) (what, hint string) {
-	text := words(err)
+	text := raw(err)
 	switch {
 	case strings.Contains(text, "cluster support disabled"):
 		return "it is no node of a cluster", "redis://HOST:PORT, with the same host and port"
@@ -171,17 +206,25 @@ func aboutOther(err error) (what, hint string) {
 	case strings.Contains(text, "SELECT is not allowed in cluster mode"):
 		return "it is a node of a cluster, which has one database only", "redis+cluster://HOST:PORT, without a database"
 	}
-	return text, ""
+	return said(err), ""
 }
 
-// words are the error's own, on one line and not long.
-func words(err error) string {
+// raw is what the server or a library said, to look for words in.
+func raw(err error) string {
+	var ping *PingError
+	if errors.As(err, &ping) {
+		err = ping.Err
+	}
 	var reply redis.Error
 	if errors.As(err, &reply) {
 		err = reply
 	}
-	return report.Clean(err.Error())
+	text := err.Error()
+	return text[:min(len(text), 1<<10)]
 }
+
+// said is raw as it may be shown: on one line and not long.
+func said(err error) string { return report.Clean(raw(err)) }
 
 // where names the server as well as the error knows it.
 func where(err error) string {
@@ -192,6 +235,10 @@ func where(err error) string {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Addr != nil {
 		return "redis at " + report.Clean(op.Addr.String())
+	}
+	var ping *PingError
+	if errors.As(err, &ping) && ping.Addr != "" {
+		return "redis at " + report.Clean(ping.Addr)
 	}
 	return "redis"
 }

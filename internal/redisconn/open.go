@@ -2,19 +2,16 @@ package redisconn
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
-
-	"github.com/weir-cli/weir/limit/redislimit"
 )
 
 // mapAge is how old a cluster client's map of nodes may become, should
 // nothing tell it sooner that a node is gone.
-const mapAge = 10 * time.Second
+const mapAge = 2 * time.Second
 
 // silent takes what go-redis would write to stderr; whoever sends a command
 // hears of its error anyway.
@@ -28,7 +25,7 @@ var silence = sync.OnceFunc(func() { redis.SetLogger(silent{}) })
 // connects to nothing yet. The client sends no command twice of its own
 // accord (a cluster client that is sent around may) and dials once per need;
 // contexts bound everything. A mistake in o is a [*ConfigError], a file that
-// cannot be read is not.
+// cannot be read a [*FileError].
 func Open(o Options) (redis.UniversalClient, error) {
 	silence()
 	t, err := parse(o.URL)
@@ -85,15 +82,4 @@ func Open(o Options) (redis.UniversalClient, error) {
 		c.Network = "unix"
 	}
 	return redis.NewClient(c), nil
-}
-
-// Ping reports whether the server, or any node of a cluster, answers and lets
-// the client in. A user who may do other things than PING has been let in.
-func Ping(ctx context.Context, c redis.UniversalClient) error {
-	err := c.Ping(ctx).Err()
-	var reply redis.Error
-	if errors.As(err, &reply) && redislimit.Classify(err) == redislimit.KindNoPerm {
-		return nil
-	}
-	return err
 }

@@ -69,9 +69,9 @@ func (o *Options) login(t *target) (login, error) {
 
 // readPassword reads a file that holds one line.
 func readPassword(path string) (string, error) {
-	text, err := readFile(path)
+	text, err := readFile("password file", path)
 	if err != nil {
-		return "", fmt.Errorf("redis: password file: %w", err)
+		return "", err
 	}
 	p := strings.TrimSuffix(strings.TrimSuffix(string(text), "\n"), "\r")
 	switch {
@@ -83,17 +83,29 @@ func readPassword(path string) (string, error) {
 	return p, nil
 }
 
-func readFile(path string) ([]byte, error) {
+// FileError is a file of the options that cannot be read.
+type FileError struct {
+	What string // what it was to hold, such as "password file"
+	Err  error
+}
+
+func (e *FileError) Error() string { return "redis: " + e.What + ": " + e.Err.Error() }
+func (e *FileError) Unwrap() error { return e.Err }
+
+func readFile(what, path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, &FileError{what, err}
 	}
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err == nil && len(text) > maxFile {
 		err = fmt.Errorf("%s: larger than 1 MiB", path)
 	}
-	return text, err
+	if err != nil {
+		return nil, &FileError{what, err}
+	}
+	return text, nil
 }
 
 // tls is what the options and the URL make of TLS, nil for none.
@@ -109,9 +121,9 @@ func (o *Options) tls(t *target) (*tls.Config, error) {
 		return nil, &ConfigError{"a CA file says nothing where every certificate is believed", "leave one of them out"}
 	}
 	if o.CAFile != "" {
-		text, err := readFile(o.CAFile)
+		text, err := readFile("CA file", o.CAFile)
 		if err != nil {
-			return nil, fmt.Errorf("redis: CA file: %w", err)
+			return nil, err
 		}
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(text) {
@@ -132,13 +144,13 @@ func (o *Options) tls(t *target) (*tls.Config, error) {
 }
 
 func keyPair(certFile, keyFile string) (tls.Certificate, error) {
-	cert, err := readFile(certFile)
+	cert, err := readFile("client certificate", certFile)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("redis: client certificate: %w", err)
+		return tls.Certificate{}, err
 	}
-	key, err := readFile(keyFile)
+	key, err := readFile("client certificate's key", keyFile)
 	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("redis: client key: %w", err)
+		return tls.Certificate{}, err
 	}
 	own, err := tls.X509KeyPair(cert, key)
 	if err != nil {

@@ -22,7 +22,7 @@ type ClusterRedis struct {
 }
 
 // Cluster starts a cluster and waits until every node finds it well. extra
-// are more options of each node.
+// are more options of each node; "--requirepass" wants "--masterauth" too.
 func Cluster(t testing.TB, primaries, replicasEach int, extra ...string) *ClusterRedis {
 	t.Helper()
 	c := &ClusterRedis{t: t}
@@ -70,7 +70,8 @@ func Cluster(t testing.TB, primaries, replicasEach int, extra ...string) *Cluste
 // counts both as redirects. It is closed when t ends.
 func (c *ClusterRedis) Client(t testing.TB) redis.UniversalClient {
 	t.Helper()
-	o := &redis.ClusterOptions{DialerRetries: 1, ContextTimeoutEnabled: true, ClusterStateReloadInterval: 200 * time.Millisecond}
+	o := &redis.ClusterOptions{DialerRetries: 1, ContextTimeoutEnabled: true, ClusterStateReloadInterval: 200 * time.Millisecond,
+		Password: c.Nodes[0].admin.Password}
 	for _, r := range c.Nodes {
 		o.Addrs = append(o.Addrs, r.Addr)
 	}

@@ -38,7 +38,11 @@ func (c *ClusterRedis) Migrate(key string) *Migration {
 func (m *Migration) Move(keys ...string) {
 	m.c.t.Helper()
 	host, port, _ := strings.Cut(m.To.Addr, ":")
-	m.From.CLI(append([]string{"MIGRATE", host, port, "", "0", "5000", "KEYS"}, keys...)...)
+	args := []string{"MIGRATE", host, port, "", "0", "5000"}
+	if p := m.To.admin.Password; p != "" {
+		args = append(args, "AUTH", p)
+	}
+	m.From.CLI(append(append(args, "KEYS"), keys...)...)
 }
 
 // Finish takes over what is left and makes To the owner; callers get MOVED

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,7 +47,7 @@ func Mini(t testing.TB) *Redis {
 }
 
 // Server starts a real redis-server. extra are more of its options, such as
-// "--maxmemory", "1mb".
+// "--maxmemory", "1mb". CLI and Client know the password of a "--requirepass".
 func Server(t testing.TB, extra ...string) *Redis {
 	t.Helper()
 	return server(t, func(p *process) []string { return append(plain(p), extra...) })
@@ -55,7 +56,11 @@ func Server(t testing.TB, extra ...string) *Redis {
 func server(t testing.TB, args func(p *process) []string) *Redis {
 	t.Helper()
 	p := start(t, args)
-	return &Redis{URL: "redis://" + p.addr(), Addr: p.addr(), t: t, proc: p, admin: &redis.Options{Addr: p.addr()}}
+	r := &Redis{URL: "redis://" + p.addr(), Addr: p.addr(), t: t, proc: p, admin: &redis.Options{Addr: p.addr()}}
+	if i := slices.Index(p.args, "--requirepass"); i >= 0 && i+1 < len(p.args) {
+		r.admin.Password = p.args[i+1]
+	}
+	return r
 }
 
 // Each runs f on a miniredis and on a real server.

@@ -25,7 +25,9 @@ type SentinelRedis struct {
 }
 
 // Sentinel starts the servers and waits until each sentinel knows all others.
-func Sentinel(t testing.TB, replicas int) *SentinelRedis {
+// conf are more lines of the sentinels' configuration, such as
+// "requirepass secret".
+func Sentinel(t testing.TB, replicas int, conf ...string) *SentinelRedis {
 	t.Helper()
 	s := &SentinelRedis{t: t}
 	quick := []string{"--repl-diskless-sync", "yes", "--repl-diskless-sync-delay", "0"}
@@ -45,14 +47,20 @@ func Sentinel(t testing.TB, replicas int) *SentinelRedis {
 	var addrs []string
 	for range 3 {
 		r := server(t, func(p *process) []string {
-			conf := fmt.Sprintf("port %d\nbind 127.0.0.1\nsentinel monitor %[2]s 127.0.0.1 %[3]s 2\n"+
-				"sentinel down-after-milliseconds %[2]s 500\nsentinel failover-timeout %[2]s 2000\n", p.port, Master, port)
+			text := fmt.Sprintf("port %d\nbind 127.0.0.1\nsentinel monitor %[2]s 127.0.0.1 %[3]s 2\n"+
+				"sentinel down-after-milliseconds %[2]s 500\nsentinel failover-timeout %[2]s 2000\n", p.port, Master, port) +
+				strings.Join(conf, "\n") + "\n"
 			// Sentinels keep what they learn in their configuration.
-			if err := os.WriteFile(filepath.Join(p.dir, "sentinel.conf"), []byte(conf), 0o600); err != nil {
+			if err := os.WriteFile(filepath.Join(p.dir, "sentinel.conf"), []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
 			return []string{"sentinel.conf", "--sentinel"}
 		})
+		for _, line := range conf {
+			if p, ok := strings.CutPrefix(line, "requirepass "); ok {
+				r.admin.Password = p
+			}
+		}
 		s.Sentinels = append(s.Sentinels, r)
 		addrs = append(addrs, r.Addr)
 	}
@@ -84,7 +92,7 @@ func (s *SentinelRedis) wait(replicas string) {
 // It is closed when t ends.
 func (s *SentinelRedis) Client(t testing.TB) redis.UniversalClient {
 	t.Helper()
-	o := &redis.FailoverOptions{MasterName: Master, MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true}
+	o := &redis.FailoverOptions{MasterName: Master, SentinelPassword: s.Sentinels[0].admin.Password, MaxRetries: -1, DialerRetries: 1, ContextTimeoutEnabled: true}
 	for _, r := range s.Sentinels {
 		o.SentinelAddrs = append(o.SentinelAddrs, r.Addr)
 	}

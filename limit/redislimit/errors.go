@@ -131,6 +131,8 @@ func classifyReply(text string) Kind {
 		return KindNoAuth
 	case strings.HasPrefix(text, "ERR Client sent AUTH"), strings.HasPrefix(text, "ERR invalid password"), strings.HasPrefix(text, "ERR AUTH"):
 		return KindNoAuth
+	case strings.Contains(text, "user executing the script can't"):
+		return KindNoPerm
 	case strings.Contains(text, "keys in different slots"), strings.Contains(text, "hash to the same slot"):
 		return KindCrossSlot
 	case strings.Contains(text, "unning script"):

@@ -49,7 +49,7 @@ var kindTexts = [kinds]struct{ name, hint string }{
 	KindMoved:       {"moved", "a cluster needs a cluster URL; with one, its nodes disagree about the owner of a slot: redis-cli --cluster check"},
 	KindCrossSlot:   {"cross-slot", "keys of one call must share their {tag}: connect with a cluster URL, and build keys with Key"},
 	KindNoAuth:      {"no-auth", "give the user's name and password, or correct them"},
-	KindNoPerm:      {"no-perm", "allow the user its keys and commands: ACL SETUSER NAME ~rl:* +@read +@write +@scripting +@connection"},
+	KindNoPerm:      {"no-perm", "allow the user its keys and commands: ACL SETUSER NAME ~rl:* +@read +@write +@scripting +@connection +time"},
 	KindTLS:         {"tls", "check whether the server speaks TLS there (rediss://), and the CA file and server name"},
 	KindOutOfMemory: {"out-of-memory", "raise maxmemory, or set maxmemory-policy volatile-ttl: every limiter key has a TTL"},
 	KindWrongType:   {"wrong-type", "something else stands at the limiter's key: choose another prefix, or delete it"},
