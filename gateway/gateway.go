@@ -87,9 +87,13 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	hits := set.set.Match(room[:0], who.request(r), now)
 	v := g.decide(r.Context(), run, set, s, hits, now+g.ahead, cost)
 	number := run.tally.decided(g.n, key, v.OK, v.Source, cost, cut == cutAfter)
-	if f.observer != nil { // a look at the clock costs as much as a decision in memory
-		f.observer.decided(g.n, now, &v, &who, cost, time.Duration(f.now()-now))
+	// A look at the clock costs as much as a decision in memory, so nobody
+	// looks who need not know.
+	took := time.Duration(0)
+	if f.observer.timed() {
+		took = time.Duration(f.now() - now)
 	}
+	f.observer.decided(g.n, now, &v, &who, cost, took)
 	wait := g.waiter.wait(&v, now)
 	if run.recorder != nil {
 		g.record(run, number, now, cost, &v, wait)
@@ -112,14 +116,15 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer g.release(run, s)
 	}
 	// What is shed was admitted and stays charged: limits know nothing of it.
-	flight, ok := g.gate.enter(f.now())
-	if !ok {
-		run.tally.shed(g.n, key)
-		drain(r, f.cfg.MaxBody)
-		g.gate.turnAway(w, r)
-		return
-	}
-	if flight != nil {
+	var flight *flight
+	if g.gate != nil {
+		var ok bool
+		if flight, ok = g.gate.enter(f.now()); !ok {
+			run.tally.shed(g.n, key)
+			drain(r, f.cfg.MaxBody)
+			g.gate.turnAway(w, r)
+			return
+		}
 		defer func() { flight.land(f.now()) }()
 	}
 	if f.proxy == nil {
@@ -133,7 +138,9 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.proxy != nil {
 		g.forward(w, r, run, key, flight)
 	} else {
-		flight.answer(f.now(), http.StatusOK)
+		if flight != nil {
+			flight.answer(f.now(), http.StatusOK)
+		}
 		g.echo.write(w, r, http.StatusOK)
 	}
 	if releases {
