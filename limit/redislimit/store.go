@@ -81,6 +81,9 @@ func NewStore(c redis.UniversalClient, o Options) *Store {
 // A caller leaves at once when ctx ends. One whose ctx never does, such as
 // context.WithoutCancel's, still leaves after Options.Timeout, and is answered
 // sooner when the store is idle.
+//
+// After an ambiguous error, parts of concurrency limits may be held: give them
+// to Release.
 func (s *Store) Take(ctx context.Context, parts ...Part) (Answer, error) {
 	if len(parts) == 0 {
 		a := Answer{}
