@@ -10,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -260,5 +261,25 @@ func TestReadToken(t *testing.T) {
 	}
 	if _, err := ReadToken(path + "x"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Every field of an answer has its place on the page.
+func TestAdminAnswersAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../docs/rules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, v := range []any{problemDetails{}, planLimits{}, ruleLimit{}, keyOverrides{}, overrideRow{}, changeDone{}, inForce{}, ruleRow{}, costRow{}, leaseRow{}} {
+		for i := range reflect.TypeOf(v).NumField() {
+			n++
+			if name, _, _ := strings.Cut(reflect.TypeOf(v).Field(i).Tag.Get("json"), ","); !strings.Contains(string(page), "`"+name+"`") {
+				t.Errorf("docs/rules.md does not name %q of %T", name, v)
+			}
+		}
+	}
+	if n < 30 {
+		t.Errorf("only %d fields", n)
 	}
 }

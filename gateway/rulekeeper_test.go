@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/weir-cli/weir/gateway/rules"
+	"github.com/weir-cli/weir/internal/redisconn"
 	"github.com/weir-cli/weir/internal/redistest"
 	"github.com/weir-cli/weir/limit"
 )
@@ -313,6 +314,54 @@ func TestRuleKeysAreInOneSlot(t *testing.T) {
 			t.Errorf("%q is taken", key)
 		}
 	}
+}
+
+// The page says what an ACL user needs to follow and change rules.
+func TestDocumentedACLIsEnough(t *testing.T) {
+	page, err := os.ReadFile("../docs/rules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, acl, ok := strings.Cut(strings.ReplaceAll(string(page), "\n", " "), "to follow and change rules: `")
+	acl, _, ended := strings.Cut(acl, "`")
+	if !ok || !ended {
+		t.Fatal("the page names no ACL")
+	}
+	r := redistest.ACL(t, "limiter on >S3cret resetchannels "+acl)
+	c, err := redisconn.Open(redisconn.Options{URL: r.As("limiter", "S3cret")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	k, err := NewRuleKey(c, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Every = time.Hour // what comes is heard of
+	if err := redisconn.Ping(t.Context(), c); err != nil {
+		t.Error(err)
+	}
+	if err := k.Save(t.Context(), nil, RuleChange{Set: ruleSet(t, ruleText(1, "1/s,burst=1"))}); err != nil {
+		t.Fatal(err)
+	}
+	set, _, err := ReadRules(t.Context(), k, rules.Against{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeper := NewRuleKeeper(KeeperConfig{Source: k, Holder: &ruleBox{set: set}})
+	ctx, stop := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { keeper.Run(ctx) })
+	eventually(t, "somebody listens", func() bool { return strings.Contains(r.CLI("PUBSUB", "NUMSUB", k.Key), "1") })
+	if err := k.Save(t.Context(), set.Text(), RuleChange{Set: ruleSet(t, ruleText(2, "1/s,burst=1"))}); err != nil {
+		t.Error(err)
+	}
+	eventually(t, "the second is in force", func() bool { return keeper.Status().Version == 2 })
+	if h, err := k.History(t.Context()); err != nil || len(h) != 2 {
+		t.Errorf("history %+v, %v", h, err)
+	}
+	stop()
+	running.Wait()
 }
 
 func TestRulesInACluster(t *testing.T) {

@@ -1,12 +1,15 @@
 package main
 
 import (
+	"os"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/weir-cli/weir/gateway"
 	"github.com/weir-cli/weir/gateway/rules"
 )
 
@@ -39,5 +42,26 @@ func TestWhoSigns(t *testing.T) {
 	a, _, _ := testApp("USER=ops")
 	if got := signedBy(a); !strings.HasPrefix(got, "ops") {
 		t.Errorf("signed by %q", got)
+	}
+}
+
+// Every field of the documents has its place on the page.
+func TestRuleDocumentsAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/rules.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, v := range []any{rulesChecked{}, rules.Problem{}, rulesDiffed{}, rules.Change{}, rulesPushed{}, rulesHistory{}, gateway.Pushed{}, gateway.RuleStatus{}} {
+		for i := range reflect.TypeOf(v).NumField() {
+			f := reflect.TypeOf(v).Field(i)
+			n++
+			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); !strings.Contains(string(page), "`"+name+"`") {
+				t.Errorf("docs/rules.md does not name %q of %T", name, v)
+			}
+		}
+	}
+	if n < 40 {
+		t.Errorf("only %d fields", n)
 	}
 }

@@ -86,6 +86,7 @@ func (c *checker) rule(r *Rule) {
 		c.found(Note, "security-in-shadow", r, r.line, "a security rule is in shadow mode", "it is counted and refuses nothing", "mode: enforce, once its counts look right")
 	}
 	c.scopes(r)
+	c.algorithms(r)
 	c.costs(r)
 	c.ttl(r)
 	c.lease(r)

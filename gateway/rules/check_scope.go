@@ -27,6 +27,18 @@ func (c *checker) scopes(r *Rule) {
 	}
 }
 
+// algorithms finds limits that a caller cannot change between.
+func (c *checker) algorithms(r *Rule) {
+	all := c.all(r)
+	for _, l := range all {
+		if first := all[0]; l.Spec.Algorithm != first.Spec.Algorithm {
+			c.found(Warning, "mixed-algorithms", r, l.at.line, fmt.Sprintf("%v (%s) is of another algorithm than %v (%s)", l.Spec, l.From, first.Spec, first.From),
+				"a caller whose limit changes, with its plan or an override, has a state that the other cannot read: it counts as used up, or fails until it has expired", "one algorithm for all limits of a rule, or a rule of its own")
+			return
+		}
+	}
+}
+
 // ttl finds a time to live after which a state would be forgotten too early.
 func (c *checker) ttl(r *Rule) {
 	if r.TTL == 0 {

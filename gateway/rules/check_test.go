@@ -30,7 +30,7 @@ func TestCheck(t *testing.T) {
 		{"no default", "limits: [{plan: gold, limit: '10/s,burst=20'}]", "error no-default a:3"},
 		{"cost above burst", "limits: [{default: true, limit: '10/s,burst=20'}]\ncost: {POST /x: 21}", "error cost-above-burst a:5"},
 		{"cost of the burst", "limits: [{default: true, limit: '10/s,burst=20'}]\ncost: {POST /x: 20}", ""},
-		{"cost above one of two", "limits:\n- {plan: tin, limit: 'fixed-window:limit=5,window=1s'}\n- {default: true, limit: '10/s,burst=20'}\ncost: 6", "error cost-above-burst a:6"},
+		{"cost above one of two", "limits:\n- {plan: tin, limit: 'fixed-window:limit=5,window=1s'}\n- {default: true, limit: '10/s,burst=20'}\ncost: 6", "error cost-above-burst a:6; warning mixed-algorithms a:7"},
 		{"cost of a queue", "limits: [{default: true, limit: 'leaky-queue:rate=10/s,queue=5'}]\ncost: 6", ""},
 		{"cost above a queue", "limits: [{default: true, limit: 'leaky-queue:rate=10/s,queue=5'}]\ncost: 7", "error cost-above-burst a:5"},
 		{"cost where the rule is not", "limits: [{default: true, limit: '10/s,burst=20'}]\nroute: GET /a\ncost: {GET /b: 50}", "warning cost-unreached a:7"},

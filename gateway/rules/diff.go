@@ -67,7 +67,8 @@ func (c Change) String() string {
 // What a change means for the buckets that are there.
 const (
 	bucketsKeep  = "the same buckets go on: tokens that are there stay, cut to the new burst, and none are given back"
-	bucketsStart = "another algorithm keeps another state: it starts anew"
+	bucketsStart = "another algorithm cannot read the state that is there: it counts as used up, and goes on from that"
+	bucketsStuck = "Redis keeps the two in different types: until a bucket's key is gone, on_failure decides for it; a rule of another name starts with full buckets instead"
 	bucketsFull  = "new buckets, which all start full"
 	bucketsGone  = "its buckets are not asked any more and disappear by their time to live"
 )
@@ -214,10 +215,19 @@ func (r *Rule) byScope() map[string]*Limit {
 
 func limitChange(kind, rule, whose string, a, b limit.Spec) Change {
 	c := Change{Kind: kind, Rule: rule, For: whose, From: a.String(), To: b.String(), Factor: factor(a, b), Buckets: bucketsKeep}
-	if a.Algorithm != b.Algorithm {
+	switch {
+	case sorted(a) != sorted(b):
+		c.Buckets = bucketsStuck
+	case a.Algorithm != b.Algorithm:
 		c.Buckets = bucketsStart
 	}
 	return c
+}
+
+// sorted reports whether Redis keeps a limit's state in a sorted set; others
+// are hashes.
+func sorted(s limit.Spec) bool {
+	return s.Algorithm == limit.SlidingLog || s.Algorithm == limit.Concurrency
 }
 
 // factor says what became of the numbers.

@@ -29,6 +29,7 @@ func TestDiff(t *testing.T) {
 		{"the same in another unit", replace("10/s,burst=20", "600/m,burst=20"), "limit requests default: 10/s,burst=20 → 600/m,burst=20: the same", bucketsKeep},
 		{"half the slots", replace("limit=400", "limit=200"), "limit everybody default: concurrency:limit=400 → concurrency:limit=200: half", bucketsKeep},
 		{"another algorithm", replace("10/s,burst=20", "gcra:rate=10/s,burst=20"), "limit requests default: 10/s,burst=20 → gcra:rate=10/s,burst=20: another algorithm", bucketsStart},
+		{"another type", replace("10/s,burst=20", "sliding-log:limit=20,window=2s"), "limit requests default: 10/s,burst=20 → sliding-log:limit=20,window=2s: another algorithm", bucketsStuck},
 		{"a plan gone", replace("      - {plan: gold, limit: \"100/s,burst=200\"}\n", ""), "limit removed requests plan gold: 100/s,burst=200", bucketsKeep},
 		{"a key's own", replace("key: k-7, limit: \"80/s", "key: k-7, limit: \"40/s"), "limit requests " + KeyName("k-7") + ": 80/s,burst=160 → 40/s,burst=160: rate half, burst the same", bucketsKeep},
 		{"another plan", replace("- {plan: gold", "- {plan: tin, limit: 5/s}\n      - {plan: gold"), "limit added requests plan tin: 5/s,burst=5", bucketsKeep},
