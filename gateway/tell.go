@@ -94,6 +94,9 @@ func (v *voice) refusal(d *verdict) body {
 	if d.silent() {
 		return v.quiet
 	}
+	if d.Source == FromClosed {
+		return v.away
+	}
 	var names []string
 	var only *hitState
 	for i := range d.Hits {
