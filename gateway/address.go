@@ -75,6 +75,9 @@ const maxHops = 32
 // proxy wrote no address, the peer is the caller.
 func (p *Proxies) of(r *http.Request) string {
 	peer := address(r.RemoteAddr)
+	if len(p.Trusted) == 0 && strings.IndexByte(peer, ':') < 0 {
+		return peer // IPv4 as the system writes it
+	}
 	at, known := parseIP(peer)
 	if !known {
 		// The peers of a unix socket, or what no network gave.

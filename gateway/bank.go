@@ -94,6 +94,7 @@ type bank struct {
 	seed   maphash.Seed
 	order  int // of its locks among those of other banks
 	n      atomic.Int64
+	steal  atomic.Uint32 // the shard to look for room in next
 	shards [bankShards]bankShard
 }
 
@@ -141,11 +142,7 @@ func (b *bank) open(s *bankShard, p *hitState, now int64) *account {
 	if len(s.holders) >= s.sweepAt {
 		b.sweep(s, now)
 	}
-	if b.n.Add(1) > b.max {
-		b.n.Add(-1)
-		if now-s.swept >= sweepLeast {
-			b.sweep(s, now)
-		}
+	if !b.reserve(s, now) {
 		if a := s.common[p.ready.name]; a != nil {
 			return a
 		}
@@ -166,6 +163,37 @@ func (b *bank) open(s *bankShard, p *hitState, now int64) *account {
 		s.holders[strings.Clone(p.Subject)] = h
 	}
 	return h.open(p.ready.name)
+}
+
+// reserve counts one more account if there is room, after looking for some to
+// drop in this shard and in a few others.
+func (b *bank) reserve(s *bankShard, now int64) bool {
+	if b.count() {
+		return true
+	}
+	if now-s.swept >= sweepLeast {
+		b.sweep(s, now)
+	}
+	for range 4 {
+		other := &b.shards[b.steal.Add(1)%bankShards]
+		// Waiting for a second lock while holding one could deadlock.
+		if other == s || !other.mu.TryLock() {
+			continue
+		}
+		if now-other.swept >= sweepLeast {
+			b.sweep(other, now)
+		}
+		other.mu.Unlock()
+	}
+	return b.count()
+}
+
+func (b *bank) count() bool {
+	if b.n.Add(1) <= b.max {
+		return true
+	}
+	b.n.Add(-1)
+	return false
 }
 
 // sweep drops the accounts that can no longer matter.

@@ -225,7 +225,7 @@ func TestKeys(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, status := f.who(tt.r, 0)
+		c, status := f.who(tt.r, 0, 0)
 		if got := c.name(); got != tt.want || status != 0 {
 			t.Errorf("%+v: key %q, want %q", tt.key, got, tt.want)
 		}

@@ -57,7 +57,8 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f := g.fleet
 	run := f.run.Load()
-	who, status := f.who(r, g.n)
+	now := f.now()
+	who, status := f.who(r, g.n, now)
 	if status != 0 {
 		run.tally.unknown(g.n)
 		drain(r, f.cfg.MaxBody)
@@ -79,7 +80,6 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 	f.observer.arrived()
 	defer f.observer.answered()
-	now := f.now()
 	set := g.current(now)
 	s := scratches.Get().(*scratch)
 	defer s.free()
@@ -87,7 +87,13 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	hits := set.set.Match(room[:0], who.request(r), now)
 	v := g.decide(r.Context(), run, set, s, hits, now+g.ahead, cost)
 	number := run.tally.decided(g.n, key, v.OK, v.Source, cost, cut == cutAfter)
-	f.observer.decided(g.n, now, &v, &who, cost, time.Duration(f.now()-now))
+	// A look at the clock costs as much as a decision in memory, so nobody
+	// looks who need not know.
+	took := time.Duration(0)
+	if f.observer.timed() {
+		took = time.Duration(f.now() - now)
+	}
+	f.observer.decided(g.n, now, &v, &who, cost, took)
 	wait := g.waiter.wait(&v, now)
 	if run.recorder != nil {
 		g.record(run, number, now, cost, &v, wait)
@@ -110,14 +116,15 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer g.release(run, s)
 	}
 	// What is shed was admitted and stays charged: limits know nothing of it.
-	flight, ok := g.gate.enter(f.now())
-	if !ok {
-		run.tally.shed(g.n, key)
-		drain(r, f.cfg.MaxBody)
-		g.gate.turnAway(w, r)
-		return
-	}
-	if flight != nil {
+	var flight *flight
+	if g.gate != nil {
+		var ok bool
+		if flight, ok = g.gate.enter(f.now()); !ok {
+			run.tally.shed(g.n, key)
+			drain(r, f.cfg.MaxBody)
+			g.gate.turnAway(w, r)
+			return
+		}
 		defer func() { flight.land(f.now()) }()
 	}
 	if f.proxy == nil {
@@ -131,7 +138,9 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.proxy != nil {
 		g.forward(w, r, run, key, flight)
 	} else {
-		flight.answer(f.now(), http.StatusOK)
+		if flight != nil {
+			flight.answer(f.now(), http.StatusOK)
+		}
 		g.echo.write(w, r, http.StatusOK)
 	}
 	if releases {
@@ -163,7 +172,7 @@ func (c *caller) name() string {
 }
 
 // who is the caller, unless a forgeable header replaces its key.
-func (f *Fleet) who(r *http.Request, n int) (caller, int) {
+func (f *Fleet) who(r *http.Request, n int, now int64) (caller, int) {
 	if f.forgeHdr != "" {
 		if v := first(r, f.forgeHdr); v != "" {
 			// The usual mistake reads the first of a list, the part that the
@@ -172,7 +181,7 @@ func (f *Fleet) who(r *http.Request, n int) (caller, int) {
 			return caller{Key: bounded(strings.TrimSpace(v)), Address: f.identity.proxies.of(r), Known: true}, 0
 		}
 	}
-	return f.identity.of(r, n, f.now())
+	return f.identity.of(r, n, now)
 }
 
 // drain reads a body so that its connection can be kept. What is longer than

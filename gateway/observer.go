@@ -86,6 +86,9 @@ func (w *observer) decided(gw int, now int64, v *verdict, c *caller, cost int64,
 	}
 }
 
+// timed reports whether decided wants to know how long a decision took.
+func (w *observer) timed() bool { return w != nil && w.metrics != nil }
+
 // arrived and answered surround each request but the fleet's own.
 func (w *observer) arrived() {
 	if w != nil && w.metrics != nil {

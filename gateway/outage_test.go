@@ -51,7 +51,7 @@ type attempt struct {
 	status     int    // 0 when there was no answer
 	wait       string // Retry-After
 	problem    string // type of the problem document
-	remaining  string // RateLimit
+	by         string // who decided, where that is known
 }
 
 // crowd are the callers of a fleet, over HTTP. They send nothing twice. ask and
@@ -78,7 +78,29 @@ func newCrowd(t testing.TB, f *Fleet) *crowd {
 }
 
 // ask sends one request of a key to a gateway and takes note of it.
-func (c *crowd) ask(gateway int, key string) attempt {
+func (c *crowd) ask(gateway int, key string) attempt { return c.note(c.do(gateway, key)) }
+
+// askedBy is ask that also tells who decided, for tests that ask one at a time.
+func (c *crowd) askedBy(gateway int, key string) attempt {
+	c.t.Helper()
+	before := c.f.Counts(0).BySource
+	a := c.do(gateway, key)
+	for s, n := range c.f.Counts(0).BySource {
+		if n != before[s] {
+			a.by = s
+		}
+	}
+	return c.note(a)
+}
+
+func (c *crowd) note(a attempt) attempt {
+	c.mu.Lock()
+	c.seen = append(c.seen, a)
+	c.mu.Unlock()
+	return a
+}
+
+func (c *crowd) do(gateway int, key string) attempt {
 	a := attempt{gateway: gateway, key: key, sent: time.Now()}
 	req, err := http.NewRequest("POST", c.urls[gateway], nil) // a POST is not sent again
 	if err != nil {
@@ -88,16 +110,13 @@ func (c *crowd) ask(gateway int, key string) attempt {
 	if res, err := c.client.Do(req); err == nil {
 		text, _ := io.ReadAll(io.LimitReader(res.Body, 1<<16))
 		res.Body.Close()
-		a.status, a.wait, a.remaining = res.StatusCode, res.Header.Get("Retry-After"), res.Header.Get("RateLimit")
+		a.status, a.wait = res.StatusCode, res.Header.Get("Retry-After")
 		var p struct{ Type string }
 		if res.StatusCode != http.StatusOK && json.Unmarshal(text, &p) == nil {
 			a.problem = p.Type
 		}
 	}
 	a.done = time.Now()
-	c.mu.Lock()
-	c.seen = append(c.seen, a)
-	c.mu.Unlock()
 	return a
 }
 
@@ -121,6 +140,15 @@ func (c *crowd) send(key string, perSecond, first int) {
 			})
 		}
 	})
+}
+
+// atOnce asks each gateway so many times, all at the same time.
+func (c *crowd) atOnce(key string, each int) {
+	var all sync.WaitGroup
+	for n := range each * len(c.urls) {
+		all.Go(func() { c.ask(n%len(c.urls), key) })
+	}
+	all.Wait()
 }
 
 // end stops the sending and returns when all is answered.
@@ -191,23 +219,6 @@ func by(f *Fleet, s Source) int64 {
 	return n.Admitted + n.Refused
 }
 
-// askedBy is a request and who decided it, for tests that ask one at a time.
-func (c *crowd) askedBy(gateway int, key string) (attempt, Source) {
-	c.t.Helper()
-	var before [sources]int64
-	for s := range sources {
-		before[s] = by(c.f, s)
-	}
-	a := c.ask(gateway, key)
-	for s := range sources {
-		if by(c.f, s) > before[s] {
-			return a, s
-		}
-	}
-	c.t.Fatalf("nobody decided %+v", a)
-	return a, 0
-}
-
 // openBreakers is how many gateways do not ask some shard of the store.
 func openBreakers(f *Fleet) int { return f.Counts(0).Store.OpenBreakers }
 
@@ -216,8 +227,7 @@ func (c *crowd) served(key string) {
 	c.t.Helper()
 	for g := range c.urls {
 		until(c.t, fmt.Sprintf("gateway %d asks the store about %s", g+1, key), func() bool {
-			_, s := c.askedBy(g, key)
-			return s == FromStore
+			return c.askedBy(g, key).by == FromStore.String()
 		})
 	}
 }
@@ -263,8 +273,9 @@ const (
 	problemCapacity = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
 )
 
-// poolSize is how many connections a client of go-redis keeps to one server.
-var poolSize = 10 * runtime.GOMAXPROCS(0)
+// poolSize is how many connections a client of go-redis keeps to one server:
+// ten for each CPU, and ten more for pipelines.
+var poolSize = 10*runtime.GOMAXPROCS(0) + 10
 
 // quick is a breaker for tests that wait for it to close.
 var quick = limit.BreakerRule{Failures: 5, Every: 200 * time.Millisecond}

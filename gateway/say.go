@@ -21,8 +21,7 @@ type voice struct {
 	quiet    body // of a refusal that says nothing
 	away     body // of one for nothing but the store's silence
 	phrases  *phrases
-	// canonical has the names that the style writes, as http.Header wants them.
-	canonical map[string]string
+	fields   []fieldName // that the style writes
 }
 
 // maxPairs is room for what the wordiest style writes.
@@ -35,9 +34,9 @@ func newVoice(c Config) voice {
 	}
 	v := voice{style: c.Dialect, down: c.Wrong.RetryAfterDown, mute: c.Wrong.NoRetryAfter,
 		millis: c.RetryAfter.Millis, security: c.RetryAfter.Security, quiet: quietRefusal(refused), away: awayRefusal(refused),
-		phrases: &phrases{style: c.Dialect, status: refused}, canonical: map[string]string{}}
+		phrases: &phrases{style: c.Dialect, status: refused}}
 	for _, p := range v.style.Append(nil, dialect.State{Limit: 1, Window: time.Second}) {
-		v.canonical[p.Name] = textproto.CanonicalMIMEHeaderKey(p.Name)
+		v.fields = append(v.fields, fieldName{p.Name, textproto.CanonicalMIMEHeaderKey(p.Name)})
 	}
 	return v
 }
@@ -75,11 +74,25 @@ func (v *voice) told(d *verdict, wait time.Duration) (time.Duration, bool) {
 // names are the fields that an admitted answer may have. An upstream's own
 // Retry-After is not among them: it speaks of the upstream.
 func (v *voice) names() []string {
-	all := make([]string, 0, len(v.canonical))
-	for _, n := range v.canonical {
-		if n != "Retry-After" {
-			all = append(all, n)
+	all := make([]string, 0, len(v.fields))
+	for _, f := range v.fields {
+		if f.canonical != "Retry-After" {
+			all = append(all, f.canonical)
 		}
 	}
 	return all
+}
+
+// fieldName is a field's name as a style writes it and as http.Header wants it.
+type fieldName struct{ name, canonical string }
+
+// canonical is how http.Header wants a name that the style writes. They are
+// few, and the same text in memory: a walk costs less than a map.
+func (v *voice) canonical(name string) string {
+	for i := range v.fields {
+		if v.fields[i].name == name {
+			return v.fields[i].canonical
+		}
+	}
+	return textproto.CanonicalMIMEHeaderKey(name)
 }

@@ -109,7 +109,7 @@ func TestDenyCacheAnswersAFlood(t *testing.T) {
 // Leases cut the store's calls and keep what passes within what the bucket
 // gave.
 func TestLeasesOnAHotKey(t *testing.T) {
-	for _, design := range []Design{Leases, LeasesDenyCache, LeasesBatch} {
+	for _, design := range []Design{Leases, LeasesDenyCache} {
 		t.Run(design.String(), func(t *testing.T) {
 			r := redistest.Server(t)
 			const gateways, burst, rate, each = 4, 2000, 1000, 15_000

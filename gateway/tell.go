@@ -62,7 +62,7 @@ func (v *voice) write(h http.Header, st dialect.State) {
 			continue
 		}
 		values[i] = p.Value
-		h[v.canonical[p.Name]] = values[i : i+1 : i+1]
+		h[v.canonical(p.Name)] = values[i : i+1 : i+1]
 	}
 }
 
@@ -97,21 +97,31 @@ func (v *voice) refusal(d *verdict) body {
 	if d.Source == FromClosed {
 		return v.away
 	}
-	var names []string
 	var only *hitState
+	refused := 0
 	for i := range d.Hits {
-		if hit := &d.Hits[i]; !hit.Decision.OK && !hit.Rule.Security {
-			only, names = hit, append(names, hit.Rule.Name)
+		if hit := &d.Hits[i]; hit.speaks() {
+			only = hit
+			refused++
 		}
 	}
-	switch len(names) {
+	switch refused {
 	case 0:
 		return v.quiet
 	case 1:
 		return v.phrases.of(only.Rule, only.Limit).refusal
 	}
+	names := make([]string, 0, refused)
+	for i := range d.Hits {
+		if hit := &d.Hits[i]; hit.speaks() {
+			names = append(names, hit.Rule.Name)
+		}
+	}
 	return refusalOf(v.phrases.status, names...)
 }
+
+// speaks reports whether a rule refused and may be named.
+func (h *hitState) speaks() bool { return !h.Decision.OK && !h.Rule.Security }
 
 // silent reports whether a rule for security refused. It is enough that one of
 // those that did is: the wait told would be the longest of all.

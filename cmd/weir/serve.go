@@ -20,7 +20,7 @@ import (
 type serveOptions struct {
 	limit                string
 	gateways             int
-	design               string
+	design               designFlag
 	listen               string
 	allowRemote          bool
 	unix                 string
@@ -80,7 +80,7 @@ or those that are in Redis, and follows their changes without dropping a
 request; --admin lets operators read and change them.
 
 --metrics, --decision-log and --meter show from outside what is decided, why,
-and what each key used. weir serve why and weir serve meter read the last two.
+and what each key used. weir serve why and weir serve metered read the last two.
 
 --wrong makes a mistake on purpose, and may be given more than once:
   fast-clock=DURATION    the first gateway's clock is ahead, and believed
@@ -106,7 +106,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs := cmd.Flags()
 	fs.StringVar(&o.limit, "limit", "10/s,burst=20", "what one key is promised, such as 10/s,burst=20 or fixed-window:limit=600,window=60s")
 	fs.IntVar(&o.gateways, "gateways", 1, "how many gateways share the limit")
-	fs.Var(newChoice(&o.design, designNames()...), "design", "how they share it")
+	fs.Var(&o.design, "design", "how they share it")
 	fs.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`HOST:PORT` of the first gateway, the others follow; port 0 takes free ones")
 	fs.BoolVar(&o.allowRemote, "allow-remote", false, "let --listen name an address that other machines can reach")
 	fs.StringVar(&o.unix, "unix", "", "listen on a unix socket at this `PATH` instead (PATH.1, PATH.2, … for several gateways)")
@@ -141,16 +141,24 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	o.designGiven = func() bool { return fs.Changed("design") }
 	o.refusalLatencyIsSame = func() bool { return !fs.Changed("refusal-latency") }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, o, repeatLine(cmd)) }
-	cmd.AddCommand(newServeRulesCmd(a), newServeWhyCmd(a), newServeMeterCmd(a))
+	cmd.AddCommand(newServeRulesCmd(a), newServeWhyCmd(a), newServeMeteredCmd(a))
 	return cmd
 }
 
-func designNames() []string {
+// designFlag reads a design, the parts of a combination in any order.
+type designFlag struct{ gateway.Design }
+
+func (d *designFlag) Type() string {
 	var names []string
 	for _, d := range gateway.Designs() {
 		names = append(names, d.String())
 	}
-	return names
+	return strings.Join(names, "|")
+}
+
+func (d *designFlag) Set(s string) (err error) {
+	d.Design, err = gateway.ParseDesign(s)
+	return err
 }
 
 // config reads the options' texts.
@@ -197,9 +205,7 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 			return c, usagef("weir serve --limit 10/s,burst=20", "--limit is empty")
 		}
 	}
-	if c.Design, err = gateway.ParseDesign(o.design); err != nil {
-		return c, serveError(err)
-	}
+	c.Design = o.design.Design
 	if o.store.redis.given() && !o.designGiven() {
 		c.Design = gateway.Central
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
-// meterSchema names the document of weir serve meter --json.
+// meterSchema names the document of weir serve metered --json.
 const meterSchema = "weir.meter/v1"
 
 // meterDoc is what meters add up to. Fields may be added, none renamed.
@@ -38,25 +38,27 @@ type meterInstance struct {
 	Lost bool `json:"lost"`
 }
 
-func newServeMeterCmd(a *app) *cobra.Command {
+func newServeMeteredCmd(a *app) *cobra.Command {
 	var (
 		out    *output
 		silent time.Duration
 		store  *redisFlags
 	)
 	cmd := &cobra.Command{
-		Use:   "meter FILE…",
+		Use:   "metered FILE…",
 		Short: "Add up what each key used, from what meters wrote",
 		Long: `Reads what weir serve --meter wrote, to files or to a Redis, and adds up what
 each key used over all gateways. Records are running totals, so that one that is
-there twice, late or missing in the middle changes nothing.
+there twice, late or missing in the middle changes nothing. Files and a --redis
+count together.
 
 A gateway process that went without its end record is named: what it admitted
 after its last flush is lost. Then, and when records are missing or contradict
 one another, the exit code is 1.`,
-		Example: `  weir serve meter meter.ndjson
-  weir serve meter gw-1.ndjson gw-2.ndjson --json
-  weir serve meter --redis redis://127.0.0.1:6379`,
+		Example: `  weir serve metered meter.ndjson
+  weir serve metered gw-1.ndjson gw-2.ndjson --json
+  weir serve metered --redis redis://127.0.0.1:6379`,
+		Args: cobra.ArbitraryArgs, // each is a file
 	}
 	fs := cmd.Flags()
 	fs.DurationVar(&silent, "silent", 30*time.Second, "how long a gateway that has not ended may say nothing")
@@ -67,7 +69,7 @@ one another, the exit code is 1.`,
 		case len(files) == 0 && !store.given():
 			return usagef(usageLine(cmd), "no FILE and no --redis to read")
 		case silent < 0:
-			return usagef("weir serve meter FILE --silent 30s", "--silent %v is negative", silent)
+			return usagef("weir serve metered FILE --silent 30s", "--silent %v is negative", silent)
 		case store.embedded():
 			return usagef(usageLine(cmd), "--redis embedded is empty: it lives as long as one weir serve")
 		}
