@@ -198,9 +198,11 @@ func (k *RuleKeeper) change(ctx context.Context, who, reason string, edit func(*
 	if err != nil {
 		return nil, err
 	}
-	old, err := k.judge(before)
-	if err != nil {
-		return nil, err
+	old := k.holder.Rules()
+	if !bytes.Equal(before, old.Text()) {
+		if old, err = k.judge(before); err != nil {
+			return nil, err
+		}
 	}
 	now := k.now()
 	next, err := edit(old)
