@@ -44,7 +44,7 @@ func TestMetricsEqualTheBooksOnAStore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := started(t, Config{Gateways: 3, Rules: set, Design: DenyCache, Redis: r.Client(t),
+		f := started(t, Config{Gateways: 3, Rules: set, Design: DenyCache, Redis: r.Client(t), StoreTimeout: 10 * time.Second,
 			Observe: Observe{Open: true, Log: io.Discard, LogSample: 0.5, Meter: sink}})
 		storm(t, f, "k", 6, 10)
 		storm(t, f, "l", 6, 10)
@@ -113,7 +113,7 @@ func TestLeasesAreCounted(t *testing.T) {
 // up when the store is back.
 func TestAStoreThatDiesIsSeen(t *testing.T) {
 	r := redistest.Server(t)
-	f := started(t, Config{Limit: spec(t, "1/h,burst=1000"), Design: Central, Redis: r.Client(t), Observe: Observe{Open: true}})
+	f := started(t, Config{Limit: spec(t, "1/h,burst=1000"), Design: Central, Redis: r.Client(t), StoreTimeout: 10 * time.Second, Observe: Observe{Open: true}})
 	ask := func(n int) {
 		t.Helper()
 		if got := storm(t, f, "k", 1, n); got.failed > 0 {

@@ -18,7 +18,7 @@ import (
 func TestServeMetersToRedis(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, r *redistest.Redis) {
 		for range 2 {
-			if code, stdout, stderr := served(t, 6, "--gateways=2", "--limit=1/h,burst=4", "--redis="+r.URL, "--on-failure=closed", "--meter=redis", "--allow-reset"); code != exitOK {
+			if code, stdout, stderr := served(t, 6, "--gateways=2", "--limit=1/h,burst=4", "--redis="+r.URL, "--store-timeout=10s", "--meter=redis"); code != exitOK {
 				t.Fatalf("exit %d, %s%s", code, stdout, stderr)
 			}
 			r.CLI("DEL", "rl:{k}:default") // so that the next one admits, too
