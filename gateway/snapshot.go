@@ -34,6 +34,16 @@ type Snapshot struct {
 	Other Counts `json:"other"`
 }
 
+// StoodIn are the decisions that fail modes made while the store did not answer.
+func (sn *Snapshot) StoodIn() (all SourceCounts) {
+	for _, s := range []Source{FromLocalShare, FromOpen, FromClosed} {
+		c := sn.BySource[s.String()]
+		all.Admitted += c.Admitted
+		all.Refused += c.Refused
+	}
+	return all
+}
+
 // GatewayCounts is one gateway's part: what it was asked, whoever decided.
 type GatewayCounts struct {
 	Gateway int    `json:"gateway"`

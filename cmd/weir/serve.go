@@ -106,7 +106,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs := cmd.Flags()
 	fs.StringVar(&o.limit, "limit", "10/s,burst=20", "what one key is promised, such as 10/s,burst=20 or fixed-window:limit=600,window=60s")
 	fs.IntVar(&o.gateways, "gateways", 1, "how many gateways share the limit")
-	fs.Var(&o.design, "design", "how they share it")
+	fs.Var(&o.design, "design", "how they share it: "+designNames())
 	fs.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`HOST:PORT` of the first gateway, the others follow; port 0 takes free ones")
 	fs.BoolVar(&o.allowRemote, "allow-remote", false, "let --listen name an address that other machines can reach")
 	fs.StringVar(&o.unix, "unix", "", "listen on a unix socket at this `PATH` instead (PATH.1, PATH.2, … for several gateways)")
@@ -148,12 +148,14 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 // designFlag reads a design, the parts of a combination in any order.
 type designFlag struct{ gateway.Design }
 
-func (d *designFlag) Type() string {
+func (d *designFlag) Type() string { return "DESIGN" }
+
+func designNames() string {
 	var names []string
 	for _, d := range gateway.Designs() {
 		names = append(names, d.String())
 	}
-	return strings.Join(names, "|")
+	return strings.Join(names, " | ")
 }
 
 func (d *designFlag) Set(s string) (err error) {
