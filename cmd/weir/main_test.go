@@ -41,11 +41,12 @@ func TestScripts(t *testing.T) {
 			return errors.Join(err, err2)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits":  exits,
-			"aim":    aim,
-			"screen": screen,
-			"shows":  shows,
-			"await":  await,
+			"exits":     exits,
+			"aim":       aim,
+			"miniredis": miniRedis,
+			"screen":    screen,
+			"shows":     shows,
+			"await":     await,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
