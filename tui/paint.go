@@ -14,12 +14,13 @@ const (
 )
 
 // ink is one colour in all depths. The deeper ones are of a middle lightness,
-// to be read on white as well as on black.
+// to be read on white as well as on black. Dim text is faint where there are
+// 16: what is called bright black vanishes in some themes.
 type ink struct{ sixteen, deep, rgb string }
 
 var inks = [tones]ink{
 	plain:    {"", "", ""},
-	dim:      {"90", "38;5;245", "38;2;138;138;138"},
+	dim:      {"2", "38;5;245", "38;2;138;138;138"},
 	admitted: {"32", "38;5;35", "38;2;38;162;105"},
 	refused:  {"31", "38;5;167", "38;2;224;88;74"},
 	failed:   {"35", "38;5;134", "38;2;175;95;215"},

@@ -14,7 +14,7 @@ const name = "CI"
 var was, set = os.LookupEnv(name)
 
 func init() {
-	if !set {
+	if was == "" {
 		os.Setenv(name, "weir")
 	}
 }
