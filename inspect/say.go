@@ -19,7 +19,7 @@ func (r *Reading) Sentences(cost int64) []string {
 	if s := r.next(cost); s != "" {
 		say("%s", s)
 	}
-	if s := r.full(); s != "" {
+	if s := r.full(cost); s != "" {
 		say("%s", s)
 	}
 	if r.LastUse != nil {
@@ -118,12 +118,15 @@ func (r *Reading) next(cost int64) string {
 	return fmt.Sprintf("%s is refused now and passes %s.", call, r.when(r.Now+int64(wait)))
 }
 
-func (r *Reading) full() string {
+func (r *Reading) full(cost int64) string {
+	wait, _ := r.Wait(cost)
 	switch {
 	case r.FullAt == nil || r.Existing() == 0:
 		return ""
 	case *r.FullAt <= r.Now:
 		return "Its whole allowance is there."
+	case wait == time.Duration(*r.FullAt-r.Now):
+		return "" // it has just been said
 	}
 	return "Its whole allowance is there again " + r.when(*r.FullAt) + "."
 }
@@ -139,11 +142,14 @@ func (r *Reading) writer() string {
 	default:
 		s = fmt.Sprintf("Perhaps written by %s: only the value's shape says so.", name)
 	}
-	if len(r.Others) > 0 {
-		var names []string
-		for _, o := range r.Others {
+	var names []string
+	for _, o := range r.Others {
+		// What fits every number says nothing beside a name that fits.
+		if o.Sure > Guess || r.Sure == Guess {
 			names = append(names, o.Name)
 		}
+	}
+	if len(names) > 0 {
 		s += " It could also be " + strings.Join(names, ", ") + "."
 	}
 	return s
