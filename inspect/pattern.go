@@ -175,22 +175,9 @@ func (p Pattern) Match(key string) (map[string]string, bool) {
 	return values, true
 }
 
-// may reports whether key has what is fixed in the names, in order.
+// may reports whether key begins and ends as the names do.
 func (p Pattern) may(key string) bool {
-	if len(p.parts) == 0 || key == "" || !strings.HasPrefix(key, p.parts[0].literal) || !strings.HasSuffix(key, p.parts[len(p.parts)-1].literal) {
-		return false
-	}
-	rest := key
-	for i := range p.parts {
-		if literal := p.parts[i].literal; literal != "" {
-			at := strings.Index(rest, literal)
-			if at < 0 {
-				return false
-			}
-			rest = rest[at+len(literal):]
-		}
-	}
-	return true
+	return len(p.parts) > 0 && key != "" && strings.HasPrefix(key, p.parts[0].literal) && strings.HasSuffix(key, p.parts[len(p.parts)-1].literal)
 }
 
 // Fill is the name with values in the placeholders' places. missing is the
