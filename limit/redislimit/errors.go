@@ -131,7 +131,7 @@ func classifyReply(text string) Kind {
 		return KindNoAuth
 	case strings.Contains(text, "user executing the script can't"):
 		return KindNoPerm
-	case strings.Contains(text, "keys in different slots"), strings.Contains(text, "don't hash to the same slot"):
+	case strings.Contains(text, "keys in different slots"), strings.Contains(text, "hash to the same slot"):
 		return KindCrossSlot
 	case strings.Contains(text, "unning script"):
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ':' }) {
