@@ -127,6 +127,8 @@ func classifyReply(text string) Kind {
 	switch {
 	case strings.HasPrefix(text, "ERR max number of clients"), strings.HasPrefix(text, "max number of clients"):
 		return KindMaxClients
+	case strings.Contains(text, "Protocol error: unauthenticated"): // so many words, and no login
+		return KindNoAuth
 	case strings.HasPrefix(text, "ERR Client sent AUTH"), strings.HasPrefix(text, "ERR invalid password"), strings.HasPrefix(text, "ERR AUTH"):
 		return KindNoAuth
 	case strings.Contains(text, "user executing the script can't"):

@@ -46,6 +46,7 @@ func TestClassify(t *testing.T) {
 		{fault("NOAUTH Authentication required."), KindNoAuth},
 		{fault("WRONGPASS invalid username-password pair or user is disabled."), KindNoAuth},
 		{fault("ERR invalid password"), KindNoAuth},
+		{fault("ERR Protocol error: unauthenticated multibulk length"), KindNoAuth},
 		{fault("NOPERM this user has no permissions to run the 'evalsha' command"), KindNoPerm},
 		{fault("ERR max number of clients reached"), KindMaxClients},
 		{fault("NOSCRIPT No matching script. Please use EVAL."), KindNoScript},

@@ -15,7 +15,7 @@ import (
 // that is free. A lane that finds no more to do ends.
 type node struct {
 	s     *Store
-	c     *redis.Client // with the Store's timeout
+	c     *redis.Client // keeps to the Store's timeout
 	addr  string
 	loads loads
 

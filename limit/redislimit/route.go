@@ -37,8 +37,14 @@ func (s *Store) nodeOf(c *redis.Client) *node {
 	return n.(*node)
 }
 
+// newNode makes c keep to the Store's timeout: its contexts do, if the client
+// heeds them, and otherwise a copy of it does, which go-redis leaves without
+// the client's hooks.
 func (s *Store) newNode(c *redis.Client) *node {
-	n := &node{s: s, c: c.WithTimeout(s.o.Timeout), addr: c.Options().Addr}
+	n := &node{s: s, c: c, addr: c.Options().Addr}
+	if !c.Options().ContextTimeoutEnabled {
+		n.c = c.WithTimeout(s.o.Timeout)
+	}
 	n.idle.L = &n.mu
 	return n
 }
