@@ -3,7 +3,6 @@ package replay
 import (
 	"context"
 	"io"
-	"iter"
 	"time"
 
 	"github.com/weir-cli/weir/limit"
@@ -21,45 +20,64 @@ type Generated struct {
 	Answer time.Duration // how long an answer takes; above 0
 }
 
-// generated reads the events of a simulated run as they come.
+// generated reads the events of a simulated run as they come. The run goes on
+// in a goroutine of its own, a few batches ahead.
 type generated struct {
-	pull func() (report.Event, error, bool)
-	s    saved
+	batches chan []report.Event
+	failed  error // once batches is closed
+	now     []report.Event
+	s       saved
 }
+
+// batchEvents is how many events come at a time.
+const batchEvents = 1024
 
 // Generate starts such a trace. Its times are those of the plan, from its
 // start on. Close it when it is not read to its end.
 func Generate(ctx context.Context, g Generated) *Source {
 	ctx, cancel := context.WithCancel(ctx)
-	run := func(yield func(report.Event, error) bool) {
-		going := true
-		_, err := sim.Predict(ctx, sim.Prediction{Plan: g.Plan, Limit: g.Limit, Answer: g.Answer,
-			Tap: func(e *report.Event) {
-				if going = going && yield(*e, nil); !going {
-					cancel()
-				}
-			}})
-		if err != nil && going {
-			yield(report.Event{}, err)
+	f := &generated{batches: make(chan []report.Event, 4), s: saved{start: g.Plan.Start, names: report.Names{Key: g.Plan.KeyLabel}}}
+	go f.run(ctx, g)
+	s := &Source{f: f, in: &instants{known: true, relative: g.Plan.Start == 0}, close: func() {
+		cancel()
+		for range f.batches { // until the run has ended
 		}
-	}
-	pull, stop := iter.Pull2(iter.Seq2[report.Event, error](run))
-	f := &generated{pull: pull, s: saved{start: g.Plan.Start, names: report.Names{Key: g.Plan.KeyLabel}}}
-	s := &Source{f: f, in: &instants{known: true, relative: g.Plan.Start == 0},
-		close: func() { cancel(); stop() }}
+	}}
 	s.seen.Format = "profile"
 	return s
 }
 
-func (g *generated) next(c *Call) error {
-	e, err, ok := g.pull()
-	switch {
-	case !ok:
-		return io.EOF
-	case err != nil:
-		return &readError{err}
+func (f *generated) run(ctx context.Context, g Generated) {
+	defer close(f.batches)
+	var batch []report.Event
+	hand := func() {
+		select {
+		case f.batches <- batch:
+		case <-ctx.Done():
+		}
+		batch = make([]report.Event, 0, batchEvents)
 	}
-	err = g.s.fill(c, &e)
+	_, f.failed = sim.Predict(ctx, sim.Prediction{Plan: g.Plan, Limit: g.Limit, Answer: g.Answer, Tap: func(e *report.Event) {
+		if batch = append(batch, *e); len(batch) >= batchEvents {
+			hand()
+		}
+	}})
+	hand()
+}
+
+func (f *generated) next(c *Call) error {
+	for len(f.now) == 0 {
+		batch, more := <-f.batches
+		switch {
+		case !more && f.failed != nil:
+			return &readError{f.failed}
+		case !more:
+			return io.EOF
+		}
+		f.now = batch
+	}
+	err := f.s.fill(c, &f.now[0])
+	f.now = f.now[1:]
 	c.Recorded = report.InFlight
 	return err
 }
