@@ -20,32 +20,33 @@ type keyBook struct {
 
 // recorder makes a result of decisions.
 type recorder struct {
-	c     *report.Collector
-	shard *report.Shard
-	keys  *keyTable
-	books []keyBook
-	other keyBook
-	start int64 // Call.At of instant 0
-	begun bool
-	n     int64
-	end   int64
-	ev    report.Event
+	promise *report.Promise
+	c       *report.Collector // once the run has begun
+	shard   *report.Shard
+	keys    *keyTable
+	books   []keyBook
+	other   keyBook
+	start   int64 // Call.At of instant 0
+	n       int64
+	end     int64
+	ev      report.Event
 }
 
 func newRecorder(hidden bool, promise *report.Promise) *recorder {
-	r := &recorder{keys: newKeyTable(hidden)}
+	r := &recorder{keys: newKeyTable(hidden), promise: promise}
 	r.ev = report.Event{Wait: -1, Attempt: 1, Has: report.HasFirst}
-	r.c = report.NewCollector(report.Setup{Names: report.Names{Key: r.keys.label}, Promise: promise})
-	r.shard = r.c.Shard()
 	return r
 }
 
-// startAt fixes instant 0 and the wall clock there, which tells the collector
-// how windows lie.
+// startAt fixes instant 0, the first time it is called. Its wall clock tells
+// the collector how windows lie.
 func (r *recorder) startAt(at int64) {
-	if !r.begun {
-		r.begun, r.start = true, at
+	if r.c != nil {
+		return
 	}
+	r.start = at
+	r.c = report.NewCollector(report.Setup{Names: report.Names{Key: r.keys.label}, Promise: r.promise, Start: time.Unix(0, at)})
+	r.shard = r.c.Shard()
 }
 
 // verdict is an outcome as it is recorded.
@@ -53,6 +54,9 @@ type verdict struct {
 	report.Verdict
 	wait time.Duration // of a refusal; below 0 is none to speak of
 	took int64         // ns until the answer
+	// atOnce: it was decided for the time of the call, however long the answer
+	// took.
+	atOnce bool
 }
 
 // record adds a decided call of key id.
@@ -60,7 +64,7 @@ func (r *recorder) record(id uint32, at, cost int64, v verdict) {
 	at -= r.start
 	e := &r.ev
 	e.Due, e.Sent, e.First, e.Done = at, at, at, at+v.took
-	if v.took > 0 {
+	if v.took > 0 && !v.atOnce {
 		e.First = e.Done
 	}
 	e.Key, e.Client, e.Cost = id, id, uint32(cost)
@@ -110,10 +114,12 @@ func (r *recorder) finish(m report.Meta, seen Seen, trace string) *report.Result
 	if m.Duration == 0 {
 		m.Duration = max(r.end, 1)
 	}
+	r.startAt(0)
 	r.shard.Close()
 	result := r.c.Finish(m)
+	result.StartedAt = ""
 	if !seen.Relative && seen.Calls > 0 {
-		result.StartedAt = time.Unix(0, r.start).UTC().Format(time.RFC3339Nano)
+		result.StartedAt = time.Unix(0, seen.From).UTC().Format(time.RFC3339Nano)
 	}
 	result.Replay = &report.Replay{Trace: TraceOf(trace, &seen)}
 	r.refusedKeys(result.Replay)

@@ -17,6 +17,8 @@ import (
 type replayOptions struct {
 	app     *app
 	trace   *traceFlags
+	script  *scriptFlags
+	redis   *redisFlags
 	limit   string
 	against string
 	checks  *[]string
@@ -27,7 +29,7 @@ type replayOptions struct {
 func newReplayCmd(a *app) *cobra.Command {
 	o := &replayOptions{app: a}
 	cmd := group("replay",
-		"Run recorded traffic through a limit",
+		"Run recorded traffic through a limit or a limiter script",
 		`Reads a trace and sends its calls through a limit in memory: what would it have
 refused, whom and when? TRACE is a file, or - for stdin: CSV or NDJSON with the
 fields t, key and cost, an access log of nginx or Apache, one in JSON, what
@@ -38,20 +40,32 @@ Where the trace says what became of its calls, as a log does with its statuses,
 both are compared line by line. --against compares with a second limit.
 
 Lines that cannot be read are counted and the first of them shown. A call with a
-time before the newest so far counts as of that one.`,
+time before the newest so far counts as of that one.
+
+A SCRIPT, which is a file that ends in .lua, is run for each call of --trace: by
+EVALSHA on an embedded store in virtual time, or with --redis on a server, under
+scratch keys that are removed afterwards. --redis start starts a redis-server
+for the run. --map says what its KEYS and ARGV are, unless it is one that weir
+knows; own is weir's own script for the --limit. Then it is looked at for what
+would go wrong in production: keys outside of KEYS, missing TTLs, a caller's
+clock, waits that are not true, work that grows.`,
 		`  weir replay access.log --limit 10/s,burst=20
   weir replay access.log --limit 10/s,burst=20 --against fixed-window:limit=600,window=60s
-  weir replay --profile retry-storm --limit 10/s,burst=20 --duration 30s`,
+  weir replay --profile retry-storm --limit 10/s,burst=20 --duration 30s
+  weir replay limiter.lua --trace storm.csv --limit 10/s,burst=20 --map 'KEYS[1]={key}'
+  weir replay own --profile retry-storm --limit 10/s,burst=20 --against 10/s,burst=20`,
 		newReplayConvertCmd(a),
 		newReplayStatsCmd(a),
 	)
-	cmd.Use = "replay [TRACE]"
-	cmd.Args = atMost("TRACE")
+	cmd.Use = "replay [TRACE|SCRIPT]"
+	cmd.Args = atMost("TRACE|SCRIPT")
 	cmd.Annotations = map[string]string{takesArguments: "yes"}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) }
 	fs := cmd.Flags()
 	fs.StringVar(&o.limit, "limit", "", "the limit that decides, such as `10/s,burst=20`")
 	fs.StringVar(&o.against, "against", "", "compare with this `LIMIT`, call by call")
+	o.script = newScriptFlags(fs)
+	o.redis = newRedisFlags(fs)
 	o.trace = newTraceFlags(fs)
 	o.trace.newProfileFlags(fs)
 	o.trace.newKeyNames(fs)
@@ -73,7 +87,9 @@ func atMost(name string) cobra.PositionalArgs {
 
 func (o *replayOptions) run(cmd *cobra.Command, args []string) error {
 	path := strings.Join(args, "")
+	scripted := isScript(path) || o.script.sha != ""
 	switch {
+	case scripted:
 	case path == "" && o.trace.profile == "":
 		return usagef(usageLine(cmd), "%smissing TRACE or --profile", about(cmd))
 	case path != "" && o.trace.profile != "":
@@ -85,6 +101,15 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	if err := o.out.check(); err != nil {
 		return err
+	}
+	if scripted {
+		return o.runScript(cmd, args, path, checks)
+	}
+	if err := o.script.unused(); err != nil {
+		return err
+	}
+	if cmd.Flags().Changed("redis") {
+		return usagef("weir replay limiter.lua --trace "+orTrace(path)+" --redis URL", "--redis is for a script: a limit is decided in memory")
 	}
 	return o.shadow(cmd, args, path, checks)
 }
