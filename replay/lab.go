@@ -44,12 +44,11 @@ func newLab(ctx context.Context, s *session) (*lab, error) {
 	}
 	l := &lab{run: s, store: store, ctx: ctx, clock: virtualStart}
 	for _, h := range s.Halves {
-		sh := h.Script.shimmed()
-		if err := compiles(ctx, store, sh); err != nil {
+		if err := compiles(ctx, store, h.Script); err != nil {
 			store.Close()
 			return nil, err
 		}
-		l.shas = append(l.shas, sh.SHA)
+		l.shas = append(l.shas, h.Script.SHA)
 	}
 	return l, nil
 }
@@ -96,12 +95,10 @@ func (u *subject) half(i int, f filled) tried {
 	l.store.setTime(l.clock)
 	ctx, cancel := context.WithTimeout(l.ctx, labTime)
 	defer cancel()
-	a := l.store.do(ctx, []command{evalsha(l.shas[i], f, control{record: true}.text())})[0]
-	if t.err = a.err; t.err != nil {
-		return t
+	a := one(ctx, l.store, evalsha(l.shas[i], f)...)
+	if t.err = a.err; t.err == nil {
+		t.obs = []observed{*a.seen}
 	}
-	o, err := observe(a.reply)
-	t.err, t.obs = err, []observed{o}
 	return t
 }
 

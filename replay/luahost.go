@@ -22,6 +22,7 @@ type luaHost struct {
 	globals *lua.LTable
 	protos  map[string]*lua.FunctionProto // by digest
 	call    func(words []string) answer   // runs one command
+	seen    *observed                     // of the run under way
 }
 
 // notInScripts are commands that a server refuses to a script.
@@ -125,6 +126,7 @@ func (h *luaHost) eval(ctx context.Context, sha string, words []string) answer {
 		h.l.SetContext(ctx)
 		defer h.l.RemoveContext()
 	}
+	h.seen = &observed{}
 	h.l.Push(h.l.NewFunctionFromProto(proto))
 	if err := h.l.PCall(0, 1, nil); err != nil {
 		h.l.SetTop(0)
@@ -139,7 +141,8 @@ func (h *luaHost) eval(ctx context.Context, sha string, words []string) answer {
 	if e, ok := reply.(string); ok && isErrorTable(v) {
 		return answer{err: replyError(e[1:])}
 	}
-	return answer{reply: reply}
+	h.seen.reply = reply
+	return answer{reply: reply, seen: h.seen}
 }
 
 // runError is what a script that failed is answered with.
@@ -183,6 +186,9 @@ func (h *luaHost) redisCall(l *lua.LState, raise bool) int {
 			words[i] = string(v)
 		case lua.LNumber:
 			words[i] = argumentNumber(float64(v))
+			if i > 1 && lossyNumber(float64(v)) && h.seen.bad == "" {
+				h.seen.bad = words[0] + " " + words[i]
+			}
 		default:
 			problem = "ERR Lua redis lib command arguments must be strings or integers"
 		}
@@ -195,7 +201,9 @@ func (h *luaHost) redisCall(l *lua.LState, raise bool) int {
 	}
 	var a answer
 	if problem == "" {
+		h.seen.saw(strings.ToUpper(words[0]), words[1:])
 		a = h.call(words)
+		h.seen.got(a.reply)
 	} else {
 		a.err = replyError(problem)
 	}

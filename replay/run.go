@@ -128,10 +128,7 @@ type item struct {
 // Do replays src. The result is there whenever something was replayed; the
 // error says what ended it early.
 func (r *Run) Do(ctx context.Context, src *Source) (*report.Result, error) {
-	s := &session{Run: r, r: newRecorder(r.Hidden, r.Promise), prefix: scratch(), against: &difference{}, recorded: &difference{}}
-	if r.Store.virtual() {
-		s.prefix = ""
-	}
+	s := newSession(r)
 	if r.Against != nil {
 		p, err := newPure(*r.Against)
 		if err != nil {
@@ -171,6 +168,14 @@ func (r *Run) Do(ctx context.Context, src *Source) (*report.Result, error) {
 	return result, err
 }
 
+func newSession(r *Run) *session {
+	s := &session{Run: r, r: newRecorder(r.Hidden, r.Promise), prefix: scratch(), against: &difference{}, recorded: &difference{}}
+	if r.Store.virtual() {
+		s.prefix = ""
+	}
+	return s
+}
+
 // load puts the scripts on the store. One that does not compile is an error
 // with its line.
 func (s *session) load(ctx context.Context) error {
@@ -183,7 +188,7 @@ func (s *session) load(ctx context.Context) error {
 			return err
 		}
 		run := h.Script
-		if !s.ServerClock {
+		if s.shim() {
 			run = run.shimmed()
 			if err := compiles(ctx, s.Store, run); err != nil {
 				return err
@@ -274,17 +279,18 @@ func (c *Call) clone() Call {
 	return k
 }
 
+// shim reports whether scripts run behind it: an embedded store sees all by
+// itself, and its clock is the trace's.
+func (s *session) shim() bool { return !s.Store.virtual() && !s.ServerClock && !s.Blind }
+
 // command is the call of a half.
 func (s *session) command(half int, it *item) command {
-	if s.ServerClock || s.Blind {
+	if !s.shim() {
 		return evalsha(s.shas[half], it.f)
 	}
-	c := control{record: it.sampled, prefix: s.prefix}
-	if !s.Store.virtual() {
-		c.now = it.at
-		if half == 1 {
-			c.now += int64(s.Apart)
-		}
+	c := control{record: it.sampled, prefix: s.prefix, now: it.at}
+	if half == 1 {
+		c.now += int64(s.Apart)
 	}
 	return evalsha(s.shas[half], it.f, c.text())
 }
@@ -325,20 +331,15 @@ func (s *session) send(ctx context.Context, half int, items []*item) error {
 	took := time.Since(sent)
 	for i, it := range items {
 		it.a, it.took = answers[i], it.took+took
-		if it.a.err != nil || s.ServerClock || s.Blind {
-			continue
+		if it.a.err == nil && s.shim() {
+			o, err := observe(it.a.reply)
+			it.a.reply, it.a.seen, it.a.err = o.reply, &o, err
+			if text, ok := o.reply.(string); ok && len(text) > 1 && text[0] == '-' && text[1] >= 'A' && text[1] <= 'Z' {
+				it.a.err = replyError(text[1:]) // an error that the script returned
+			}
 		}
-		o, err := observe(it.a.reply)
-		if err != nil {
-			it.a.err = err
-			continue
-		}
-		it.a.reply = o.reply
-		if text, ok := o.reply.(string); ok && len(text) > 1 && text[0] == '-' && text[1] >= 'A' && text[1] <= 'Z' {
-			it.a.err = replyError(text[1:]) // an error that the script returned
-		}
-		if it.sampled {
-			it.obs = append(it.obs, o)
+		if it.sampled && it.a.seen != nil {
+			it.obs = append(it.obs, *it.a.seen)
 		}
 	}
 	return nil

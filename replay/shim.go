@@ -72,18 +72,6 @@ func (c control) text() string {
 	return fmt.Sprintf("%s %s %s %d %s", sec, usec, mode, maxCommands, c.prefix)
 }
 
-// observed is what the shim says of one run.
-type observed struct {
-	reply    any
-	commands int64
-	work     int64 // commands, their arguments, and what came back
-	clock    bool  // asked for TIME
-	bad      string
-	touched  []touch
-}
-
-type touch struct{ command, key string }
-
 // observe reads a reply of the shim.
 func observe(reply any) (observed, error) {
 	list, ok := reply.([]any)

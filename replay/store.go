@@ -15,6 +15,8 @@ type command []string
 type answer struct {
 	reply any   // int64, string, []any or nil
 	err   error // a replyError, or what broke the connection
+	// seen is what an embedded store saw of a script, nil for others.
+	seen *observed
 }
 
 // Store is a Redis that scripts are run on: one inside this process, whose
