@@ -56,6 +56,7 @@ clock, waits that are not true, work that grows.`,
   weir replay own --profile retry-storm --limit 10/s,burst=20 --against 10/s,burst=20`,
 		newReplayConvertCmd(a),
 		newReplayStatsCmd(a),
+		newReplayBenchCmd(a),
 	)
 	cmd.Use = "replay [TRACE|SCRIPT]"
 	cmd.Args = atMost("TRACE|SCRIPT")
