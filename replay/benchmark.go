@@ -62,9 +62,11 @@ type BenchRow struct {
 type BenchState struct {
 	Script      string  `json:"script"`
 	BytesPerKey float64 `json:"bytes_per_key"`
-	// One key alone: calls a second at first, and after many.
-	HotEarlyPerS float64 `json:"hot_early_per_s"`
-	HotLatePerS  float64 `json:"hot_late_per_s"`
+	// One key alone: µs that the server computes for a call, at first and after
+	// many; 0 where the server does not tell.
+	HotEarlyUS float64 `json:"hot_early_us"`
+	HotLateUS  float64 `json:"hot_late_us"`
+	HotCalls   int64   `json:"hot_calls"`
 	BestPerS     float64 `json:"best_per_s"` // without pipelines
 	Rate         int64   `json:"rate"`
 	Shards       int64   `json:"shards"` // for Rate, each half loaded
@@ -290,13 +292,15 @@ func (b *Bench) state(ctx context.Context, h Half, prefix string, best float64) 
 	if err != nil {
 		return nil, err
 	}
-	for _, rate := range []*float64{&s.HotEarlyPerS, nil, &s.HotLatePerS} {
+	for _, cost := range []*float64{&s.HotEarlyUS, nil, &s.HotLateUS} {
+		before, known := b.cpu(ctx)
 		t, err := drive(conns, hot, 16, b.Each/3)
 		if err != nil {
 			return nil, err
 		}
-		if rate != nil {
-			*rate = t.perSecond()
+		s.HotCalls += t.calls
+		if after, ok := b.cpu(ctx); cost != nil && ok && known {
+			*cost = (after - before) * 1e6 / float64(t.calls)
 		}
 	}
 	if best > 0 {
@@ -306,12 +310,12 @@ func (b *Bench) state(ctx context.Context, h Half, prefix string, best float64) 
 	return s, nil
 }
 
-// Growth is how much slower a key is after many calls.
+// Growth is how many times as much a call costs after many; 0 is unknown.
 func (s *BenchState) Growth() float64 {
-	if s.HotLatePerS <= 0 {
+	if s.HotEarlyUS <= 0 {
 		return 0
 	}
-	return s.HotEarlyPerS / s.HotLatePerS
+	return s.HotLateUS / s.HotEarlyUS
 }
 
 // Clean makes texts of the server fit to print.

@@ -66,7 +66,7 @@ func (f *monitor) next(c *Call) error {
 		return errPassed
 	}
 	sha := f.words[1]
-	if len(f.words[0]) == len("EVAL") || len(f.words[0]) == len("EVAL_RO") {
+	if !strings.HasPrefix(strings.ToUpper(string(f.words[0])), "EVALSHA") {
 		sum := sha1.Sum(sha)
 		sha = []byte(hex.EncodeToString(sum[:]))
 	}

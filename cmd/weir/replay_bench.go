@@ -241,12 +241,17 @@ func writeBenchText(w io.Writer, r *replay.BenchResult) error {
 			fmt.Fprintf(w, "  %s of them failed; the first: %s\n", report.Count(row.Failed), row.FirstError)
 		}
 	}
+	if busiest := busiestServer(r); busiest > 0 && busiest < 0.8 {
+		fmt.Fprintf(w, "\nthe server never used more than %.0f%% of a core: something else on this machine, or between, was the bound\n", busiest*100)
+	}
 	for _, s := range r.Scripts {
 		fmt.Fprintf(w, "\n%s\n", report.Clean(s.Script))
 		fmt.Fprintf(w, "  %.0f bytes a key; %s keys take %.0f MB\n", s.BytesPerKey, report.Count(s.PlanKeys), s.MemoryMB)
-		fmt.Fprintf(w, "  one key alone: %s calls/s at first, %s later\n", report.Count(int64(s.HotEarlyPerS)), report.Count(int64(s.HotLatePerS)))
-		if s.Growth() > 1.5 {
-			fmt.Fprintf(w, "  it gets slower as its state grows, %.1f times here\n", s.Growth())
+		if s.HotLateUS > 0 {
+			fmt.Fprintf(w, "  one key alone: %.1f µs of the server a call at first, %.1f after %s\n", s.HotEarlyUS, s.HotLateUS, report.Count(s.HotCalls))
+		}
+		if s.Growth() > 2 {
+			fmt.Fprintf(w, "  it gets dearer as its state grows, %.1f times here\n", s.Growth())
 		}
 		if s.Shards > 0 {
 			nodes := "nodes"
@@ -257,6 +262,14 @@ func writeBenchText(w io.Writer, r *replay.BenchResult) error {
 		}
 	}
 	return nil
+}
+
+// busiestServer is the most of a core that any measurement took.
+func busiestServer(r *replay.BenchResult) (most float64) {
+	for _, row := range r.Rows {
+		most = max(most, row.ServerCPU)
+	}
+	return most
 }
 
 func writeBenchCSV(w io.Writer, r *replay.BenchResult) error {
