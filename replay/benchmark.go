@@ -67,11 +67,11 @@ type BenchState struct {
 	HotEarlyUS float64 `json:"hot_early_us"`
 	HotLateUS  float64 `json:"hot_late_us"`
 	HotCalls   int64   `json:"hot_calls"`
-	BestPerS     float64 `json:"best_per_s"` // without pipelines
-	Rate         int64   `json:"rate"`
-	Shards       int64   `json:"shards"` // for Rate, each half loaded
-	PlanKeys     int64   `json:"plan_keys"`
-	MemoryMB     float64 `json:"memory_mb"` // of all shards
+	BestPerS   float64 `json:"best_per_s"` // without pipelines
+	Rate       int64   `json:"rate"`
+	Shards     int64   `json:"shards"` // for Rate, each half loaded
+	PlanKeys   int64   `json:"plan_keys"`
+	MemoryMB   float64 `json:"memory_mb"` // of all shards
 }
 
 // ErrPlainOnly is a connection that the benchmark cannot drive.

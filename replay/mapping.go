@@ -274,11 +274,13 @@ func (p *part) append(b []byte, c *Call, at moment) []byte {
 	return append(b, p.text...)
 }
 
-// clocked reports whether the caller's clock is among the arguments.
+// clocked reports whether the caller's clock is among the arguments, or in a
+// key's name.
 func (m *Mapping) clocked() bool {
-	return slices.ContainsFunc(m.Args, func(t template) bool {
+	timed := func(t template) bool {
 		return slices.ContainsFunc(t, func(p part) bool { return p.from >= fromNowS && p.from <= fromNowNS })
-	})
+	}
+	return slices.ContainsFunc(m.Args, timed) || slices.ContainsFunc(m.Keys, timed)
 }
 
 // costed reports whether the cost is among the arguments.

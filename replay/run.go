@@ -162,6 +162,7 @@ func (r *Run) Do(ctx context.Context, src *Source) (*report.Result, error) {
 		return nil, err
 	}
 	result := s.result(ctx, src, elapsed)
+	result.Interrupted = err != nil
 	if err == nil {
 		err = s.check(ctx, result)
 	}

@@ -286,4 +286,3 @@ func TestInterruptedRunIsShown(t *testing.T) {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
-

@@ -80,7 +80,7 @@ func (s *Shadow) Run(ctx context.Context, src *Source) (*report.Result, error) {
 			}
 		}
 	}
-	result := r.finish(report.Meta{Source: "replay", Name: s.Name, Repeat: s.Repeat, Interrupted: ctx.Err() != nil}, src.Seen(), s.Name)
+	result := r.finish(report.Meta{Source: "replay", Name: s.Name, Repeat: s.Repeat, Interrupted: ctx.Err() != nil || err != nil && err != io.EOF}, src.Seen(), s.Name)
 	if other != nil {
 		result.Replay.Against = &against.out
 	}
