@@ -135,7 +135,7 @@ func classifyReply(text string) Kind {
 		return KindNoPerm
 	case strings.Contains(text, "keys in different slots"), strings.Contains(text, "hash to the same slot"):
 		return KindCrossSlot
-	case strings.Contains(text, "unning script"):
+	case strings.Contains(text, "unning script"), strings.Contains(text, "ompiling script"): // the latter is miniredis
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ':' }) {
 			if kind, ok := codes[strings.TrimPrefix(word, "-")]; ok {
 				return kind

@@ -26,7 +26,11 @@ func TestFailoverUnderSentinel(t *testing.T) {
 	if n := s.Stats().Loads; n != 2 {
 		t.Errorf("%d loads, want one for each primary", n)
 	}
-	eventually(t, "the old one is its replica", func() bool { return old.CLI("ROLE")[:5] == "slave" })
+	direct := old.Client(t)
+	eventually(t, "the old one is its replica", func() bool {
+		role, err := direct.Do(context.Background(), "ROLE").Slice()
+		return err == nil && role[0] == "slave"
+	})
 
 	set.KillPrimary()
 	eventually(t, "the first primary answers again", answers)

@@ -42,7 +42,7 @@ func (s *Store) nodeOf(c *redis.Client) *node {
 // the client's hooks.
 func (s *Store) newNode(c *redis.Client) *node {
 	n := &node{s: s, c: c, addr: c.Options().Addr}
-	if !c.Options().ContextTimeoutEnabled {
+	if n.heeds = c.Options().ContextTimeoutEnabled; !n.heeds {
 		n.c = c.WithTimeout(s.o.Timeout)
 	}
 	n.idle.L = &n.mu
@@ -100,7 +100,7 @@ func (s *Store) follow(n *node, c *call) bool {
 	if !c.state.CompareAndSwap(taken, queued) {
 		return false
 	}
-	return to.submit(c)
+	return to.submit(c, false)
 }
 
 // nodeAt is the node at addr, reached as like is when it is new.
