@@ -35,10 +35,10 @@ func checkUndeclared(l *lab) outcome {
 			for _, t := range o.touched {
 				commands++
 				if !slices.Contains(keys, t.key) {
-					key := strings.TrimPrefix(t.key, prefix)
-					return found(report.High, map[string]any{"command": t.command, "key": report.Clean(key), "keys": len(keys)},
+					key := l.run.show(strings.TrimPrefix(t.key, prefix))
+					return found(report.High, map[string]any{"command": t.command, "key": key, "keys": len(keys)},
 						"the script calls %s on %q, which is not in its KEYS: a cluster cannot send the call to the right node, and an ACL user with key rules is refused. Give every key in KEYS.",
-						t.command, report.Clean(key))
+						t.command, key)
 				}
 			}
 		}
@@ -63,9 +63,9 @@ func checkSlots(l *lab) outcome {
 				// Without the scratch prefix, which may take part in the slot.
 				a, b := strings.TrimPrefix(keys[0], prefix), strings.TrimPrefix(k, prefix)
 				if slotOf(a) != slotOf(b) {
-					return found(report.Medium, map[string]any{"key": report.Clean(a), "slot": slotOf(a), "other_key": report.Clean(b), "other_slot": slotOf(b)},
+					return found(report.Medium, map[string]any{"key": l.run.show(a), "slot": slotOf(a), "other_key": l.run.show(b), "other_slot": slotOf(b)},
 						"one call has keys in two slots of a cluster, %q in %d and %q in %d, so a cluster answers CROSSSLOT. Put what they have in common in braces, as in {%s}.",
-						report.Clean(a), slotOf(a), report.Clean(b), slotOf(b), report.Clean(string(s.call.Key)))
+						l.run.show(a), slotOf(a), l.run.show(b), slotOf(b), l.run.show(string(s.call.Key)))
 				}
 			}
 		}

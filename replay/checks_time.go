@@ -57,7 +57,7 @@ func checkNoTTL(l *lab) outcome {
 	last, passed := u.drain()
 	l.at(l.clock + int64(366*24*time.Hour))
 	later := u.try(0)
-	key := report.Clean(without[len(u.prefix):])
+	key := l.run.show(without[len(u.prefix):])
 	if last.err == nil && !last.ok && later.err == nil && !later.ok {
 		return found(report.High, map[string]any{"key": key, "passed": passed, "after_days": 366},
 			"the key %q has no TTL and the script does not count by time: a caller who was refused is still refused a year later. Set a TTL with the first count, in the same script.", key)

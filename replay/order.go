@@ -117,7 +117,7 @@ func (s *session) pace(ctx context.Context, it *item) error {
 // difference has been found.
 func (s *session) look(ctx context.Context, it *item) {
 	if s.pure != nil && s.against.out.First == nil {
-		it.before = stateOf(ctx, s.Store, it.f.keys, s.prefix)
+		it.before = stateOf(ctx, s.Store, it.f.keys, s.show)
 		it.pureAt = s.pure.peek(it.id, it.key, it.at)
 	}
 }
@@ -137,7 +137,7 @@ func (s *session) settle(ctx context.Context, it *item) error {
 	} else {
 		s.script.Failed++
 		if s.script.FirstError == "" {
-			s.script.FirstError = report.Clean(it.a.err.Error())
+			s.script.FirstError = s.errorText(it.a.err)
 		}
 	}
 	if !s.Store.virtual() {
@@ -157,7 +157,7 @@ func (s *session) settle(ctx context.Context, it *item) error {
 			first := s.differing(it, v.Verdict, there)
 			first.ThereBefore, first.ThereAfter = it.pureAt, stateText(&d)
 			if it.before != "" {
-				first.Before, first.After = it.before, stateOf(ctx, s.Store, it.f.keys, s.prefix)
+				first.Before, first.After = it.before, stateOf(ctx, s.Store, it.f.keys, s.show)
 			}
 			s.against.out.First = first
 		}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -175,6 +176,26 @@ func newSession(r *Run) *session {
 		s.prefix = ""
 	}
 	return s
+}
+
+// show is a key of the store as it may be shown, without the scratch prefix.
+func (s *session) show(key string) string {
+	key = strings.TrimPrefix(key, s.prefix)
+	if s.Hidden {
+		return Hidden(key)
+	}
+	return report.Clean(key)
+}
+
+// errorText is an error of a script as it may be shown.
+func (s *session) errorText(err error) string {
+	text := report.Clean(err.Error())
+	if s.Hidden {
+		// What a server quotes may be a key; what kind of error it is comes
+		// first.
+		text, _, _ = strings.Cut(text, ":")
+	}
+	return text
 }
 
 // load puts the scripts on the store. One that does not compile is an error

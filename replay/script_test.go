@@ -286,3 +286,30 @@ func TestInterruptedRunIsShown(t *testing.T) {
 		t.Errorf("%+v, %v", out, err)
 	}
 }
+
+// A key that is hidden shows nowhere: not in rows, states, findings or errors.
+func TestHiddenKeys(t *testing.T) {
+	s := spec(t, "10/s,burst=1")
+	real, _ := remote(t)
+	for _, store := range []Store{nil, real} {
+		r := run(t, "if ARGV[1] == '2' then return redis.call('GET', 'x' .. KEYS[1] .. ARGV[1]) end\nredis.call('INCR', KEYS[1] .. ':n'); redis.call('GET', KEYS[2]); return 1", "KEYS[1]={key}", "KEYS[2]={key}2", "ARGV[1]={cost}")
+		if store != nil {
+			r.Store = store
+		}
+		r.Hidden, r.Against, r.Limit = true, &s, &s
+		out, err := r.Do(t.Context(), open(t, "0,topsecret,1\n0,topsecret,1\n0,topsecret,2\n0,topsecret,x\n", Options{Hidden: true}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var b strings.Builder
+		if err := report.WriteJSON(&b, out); err != nil {
+			t.Fatal(err)
+		}
+		if out.Replay.Against.First == nil || !foundIn(out, FindUndeclared) || out.Replay.Trace.Broken != 1 {
+			t.Errorf("the run shows too little to prove anything: %v", ids(out))
+		}
+		if i := strings.Index(b.String(), "topsecret"); i >= 0 {
+			t.Errorf("%s shows the key: %s", out.Replay.Script.Server, b.String()[max(0, i-200):i+40])
+		}
+	}
+}

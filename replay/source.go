@@ -22,6 +22,7 @@ type Options struct {
 	VerdictField string
 	Refused      []int64 // statuses that are refusals; nil is 429
 	Strict       bool    // a broken line ends the reading
+	Hidden       bool    // show nothing of broken lines, which may hold a key
 	// Fields are further ones that a caller wants, for Call.Values.
 	Fields []string
 	// SHA takes only calls of this script out of a capture, which the script's
@@ -42,6 +43,9 @@ type LineError struct {
 }
 
 func (e *LineError) Error() string {
+	if e.Text == "" {
+		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+	}
 	return fmt.Sprintf("line %d: %v: %s", e.Line, e.Err, e.Text)
 }
 func (e *LineError) Unwrap() error { return e.Err }
@@ -92,6 +96,7 @@ type Source struct {
 	in     *instants
 	lines  *lines // nil for what has no lines
 	strict bool
+	hidden bool
 	seen   Seen
 	any    bool
 	close  func()
@@ -123,7 +128,7 @@ func Open(r io.Reader, o Options) (*Source, error) {
 		}
 		o.Format = guess(head)
 	}
-	s := &Source{strict: o.Strict, in: &instants{}}
+	s := &Source{strict: o.Strict, hidden: o.Hidden, in: &instants{}}
 	s.seen.Format = o.Format
 	if o.Format == "events" {
 		f, err := newSaved(b)
@@ -260,7 +265,7 @@ func (s *Source) took(c *Call) {
 const excerptLen = 60
 
 func (s *Source) excerpt() string {
-	if k, ok := s.f.(interface{ line() []byte }); ok {
+	if k, ok := s.f.(interface{ line() []byte }); ok && !s.hidden {
 		b := k.line()
 		if len(b) > excerptLen {
 			return report.Clean(string(b[:excerptLen])) + "…"

@@ -17,7 +17,7 @@ const (
 )
 
 // stateOf is what keys hold, with plain reads.
-func stateOf(ctx context.Context, s Store, keys []string, prefix string) string {
+func stateOf(ctx context.Context, s Store, keys []string, show func(string) string) string {
 	var out []string
 	for i, k := range keys {
 		if i == stateKeys {
@@ -47,7 +47,7 @@ func stateOf(ctx context.Context, s Store, keys []string, prefix string) string 
 		} else if ok && ttl == -1 {
 			text += " without a TTL"
 		}
-		out = append(out, report.Clean(strings.TrimPrefix(k, prefix))+" "+report.Clean(text))
+		out = append(out, show(k)+" "+report.Clean(text))
 	}
 	return strings.Join(out, "; ")
 }

@@ -234,7 +234,7 @@ func emptyTrace(path string, t *report.ReplayTrace) error {
 	hint := "--trace-format says which form it has, --key-field and --time-field where to look"
 	if len(t.FirstBroken) > 0 {
 		b := t.FirstBroken[0]
-		return usagef(hint, "%s has no line that can be read as %s; line %d: %s: %s", path, t.Format, b.Line, b.Why, b.Text)
+		return usagef(hint, "%s has no line that can be read as %s; line %d: %s", path, t.Format, b.Line, strings.TrimSuffix(b.Why+": "+b.Text, ": "))
 	}
 	if t.Passed > 0 {
 		return usagef(hint, "%s holds %s and no call (read as %s)", path, plural(int(t.Passed), "line"), t.Format)

@@ -57,7 +57,7 @@ func replayText(p *report.Replay) string {
 	if t.Broken > 0 {
 		line("broken", "%s", plural(int(t.Broken), "line"))
 		for _, l := range t.FirstBroken {
-			line("", "line %d: %s: %s", l.Line, l.Why, l.Text)
+			line("", "line %d: %s", l.Line, strings.TrimSuffix(l.Why+": "+l.Text, ": "))
 		}
 	}
 	if t.Backwards > 0 {

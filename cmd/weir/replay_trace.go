@@ -76,6 +76,7 @@ func (t *traceFlags) hidden() bool {
 // readOptions are the options as the reader wants them.
 func (t *traceFlags) readOptions() (replay.Options, error) {
 	o := t.options
+	o.Hidden = t.hidden()
 	for _, s := range strings.Split(t.refused, ",") {
 		n, err := limit.ParseCount(strings.TrimSpace(s))
 		if err != nil || n < 100 || n > 599 {
