@@ -7,6 +7,8 @@ type Replay struct {
 	Refused []RefusedKey `json:"refused_keys,omitempty"`
 	// RefusedKeys counts all keys that were ever refused.
 	RefusedKeys int64 `json:"keys_refused"`
+	// Rules are those of a rule file, in its order.
+	Rules []ReplayRule `json:"rules,omitempty"`
 	// Recorded compares with the verdicts in the trace, Against with another
 	// limit.
 	Recorded *ReplayDifference `json:"recorded,omitempty"`
@@ -34,6 +36,14 @@ type BrokenLine struct {
 	Line int64  `json:"line"`
 	Why  string `json:"why"`
 	Text string `json:"text"`
+}
+
+// ReplayRule is what one rule would have done.
+type ReplayRule struct {
+	Rule    string `json:"rule"`
+	Shadow  bool   `json:"shadow"` // it refuses nothing, and Refused is what it would have
+	Offered int64  `json:"offered"`
+	Refused int64  `json:"refused"`
 }
 
 // RefusedKey is a key that was refused; times are seconds since the first

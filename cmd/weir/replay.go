@@ -20,6 +20,8 @@ type replayOptions struct {
 	script  *scriptFlags
 	redis   *redisFlags
 	limit   string
+	rules   string
+	plan    string
 	against string
 	checks  *[]string
 	console *console
@@ -37,7 +39,8 @@ redis-cli MONITOR printed, or what weir load --events wrote, any of them packed
 with gzip. --profile makes the trace instead. docs/replay.md has the forms.
 
 Where the trace says what became of its calls, as a log does with its statuses,
-both are compared line by line. --against compares with a second limit.
+both are compared line by line. --against compares with a second limit. --rules
+decides by a rule file of weir serve instead of one limit.
 
 Lines that cannot be read are counted and the first of them shown. A call with a
 time before the newest so far counts as of that one.
@@ -52,6 +55,7 @@ clock, waits that are not true, work that grows.`,
 		`  weir replay access.log --limit 10/s,burst=20
   weir replay access.log --limit 10/s,burst=20 --against fixed-window:limit=600,window=60s
   weir replay --profile retry-storm --limit 10/s,burst=20 --duration 30s
+  weir replay access.log --rules rules.yaml
   weir replay limiter.lua --trace storm.csv --limit 10/s,burst=20 --map 'KEYS[1]={key}'
   weir replay own --profile retry-storm --limit 10/s,burst=20 --against 10/s,burst=20`,
 		newReplayConvertCmd(a),
@@ -64,6 +68,8 @@ clock, waits that are not true, work that grows.`,
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) }
 	fs := cmd.Flags()
 	fs.StringVar(&o.limit, "limit", "", "the limit that decides, such as `10/s,burst=20`")
+	fs.StringVar(&o.rules, "rules", "", "a rule `FILE` that decides instead of --limit (docs/rules.md)")
+	fs.StringVar(&o.plan, "plan-field", "", "with --rules, the `NAME` of the field with the caller's plan")
 	fs.StringVar(&o.against, "against", "", "compare with this `LIMIT`, call by call")
 	o.script = newScriptFlags(fs)
 	o.redis = newRedisFlags(fs)
@@ -111,6 +117,12 @@ func (o *replayOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	if cmd.Flags().Changed("redis") {
 		return usagef("weir replay limiter.lua --trace "+orTrace(path)+" --redis URL", "--redis is for a script: a limit is decided in memory")
+	}
+	if o.rules != "" {
+		return o.ruled(cmd, args, path, checks)
+	}
+	if o.plan != "" {
+		return usagef("weir replay access.log --rules rules.yaml --plan-field "+o.plan, "--plan-field is for --rules")
 	}
 	return o.shadow(cmd, args, path, checks)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/weir-cli/weir/replay"
 	"github.com/weir-cli/weir/report"
 )
 
@@ -71,6 +72,13 @@ func replayText(p *report.Replay) string {
 			}
 			line("", "%s: %s of %s, from %s s to %s s", k.Key, report.Count(k.Refused), report.Count(k.Offered), secondsOf(k.FirstS), secondsOf(k.LastS))
 		}
+	}
+	for _, r := range replay.ByRefusals(p.Rules) {
+		verb := "refuses"
+		if r.Shadow {
+			verb = "is in shadow mode and would refuse"
+		}
+		line("rule", "%s %s %s of %s", report.Clean(r.Rule), verb, report.Count(r.Refused), report.Count(r.Offered))
 	}
 	for _, d := range []struct {
 		label string
