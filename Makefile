@@ -1,4 +1,4 @@
-.PHONY: test race bench-peers
+.PHONY: test race bench-peers bench-redis
 
 test:
 	go test ./...
@@ -10,3 +10,8 @@ race:
 bench-peers:
 	@which wrk nginx h2load >/dev/null || apt-get install -y nginx-light wrk nghttp2-client
 	go run ./bench/peers
+
+# The limiter's store beside redis-benchmark with the same script.
+bench-redis:
+	@which redis-server redis-benchmark >/dev/null || apt-get install -y redis-server redis-tools
+	go run ./bench/redis

@@ -40,8 +40,9 @@ var rules = []rule{
 	{why: "a viewer cannot touch the engine", of: family("tui"), to: family("load")},
 	{why: "a viewer sees report, and inspect for its bucket view", of: family("tui"), to: oursBut("tui", "report", "inspect"), direct: true},
 	{why: "a simulator runs what ships, without its servers", of: family("sim"), to: oursBut("sim", "limit", "load", "profiles", "report"), direct: true},
+	{why: "rules are a text and what it says about limits", of: is("gateway/rules"), to: oursBut("limit"), direct: true},
 	{why: "nothing imports cmd", of: oursBut(), to: family("cmd"), direct: true},
-	{why: "deciding code is free of I/O and of screens", of: is("report", "limit", "limit/dialect", "load", "sim"), to: outside},
+	{why: "deciding code is free of I/O and of screens", of: is("gateway/rules", "report", "limit", "limit/dialect", "limit/metering", "load", "sim"), to: outside},
 }
 
 // is matches our packages of exactly these names.
@@ -172,6 +173,7 @@ func TestImportRulesBite(t *testing.T) {
 		{of: "limit/redislimit", to: "github.com/redis/go-redis/v9"},
 		{of: "limit/redislimit", to: "load", breach: true},
 		{of: "limit/dialect", to: "limit", breach: true},
+		{of: "limit/metering", to: "net/http", deep: true, breach: true},
 		{of: "limit/dialect", to: "github.com/dunglas/httpsfv"},
 		{of: "profiles", to: "load", breach: true},
 		{of: "profiles", to: "github.com/goccy/go-yaml/ast"},
@@ -188,6 +190,9 @@ func TestImportRulesBite(t *testing.T) {
 		{of: "tui", to: "load/httpdo", breach: true},
 		{of: "tui", to: "gateway", breach: true},
 		{of: "tui", to: "inspect"},
+		{of: "gateway/rules", to: "limit"},
+		{of: "gateway/rules", to: "gateway", breach: true},
+		{of: "gateway/rules", to: "github.com/redis/go-redis/v9", deep: true, breach: true},
 		{of: "tui", to: "github.com/charmbracelet/bubbletea"},
 		{of: "gateway", to: "cmd/weir", breach: true},
 		{of: "cmd/weir", to: "gateway"},

@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"fmt"
 	"net/http"
 	"strconv"
 )
@@ -19,14 +18,6 @@ func newBody(ctype, text string) body {
 
 // problem is a problem document (RFC 9457).
 func problem(text string) body { return newBody("application/problem+json", text) }
-
-// refusalBody uses the problem type and the member that
-// draft-ietf-httpapi-ratelimit-headers gives to a used-up quota. The policy's
-// name is the one in RateLimit-Policy.
-func refusalBody(status int) body {
-	return problem(fmt.Sprintf(`{"type":"https://iana.org/assignments/http-problem-types#quota-exceeded",`+
-		`"title":"The limit for this key is used up","status":%d,"violated-policies":["default"]}`+"\n", status))
-}
 
 var (
 	badCost    = problem(`{"type":"about:blank","title":"The cost is not a whole number that this limiter takes","status":400}` + "\n")

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+	"github.com/weir-cli/weir/gateway/rules"
 	"github.com/weir-cli/weir/limit"
 	"github.com/weir-cli/weir/limit/dialect"
 	"github.com/weir-cli/weir/report"
@@ -32,6 +34,29 @@ type Config struct {
 	Gateways int        // 0 is 1
 	Limit    limit.Spec // what the whole fleet promises for one key
 	Design   Design     // how the gateways share it; zero is Local
+
+	// Rules, when set, are what the fleet promises instead of Limit. They can
+	// be replaced while it serves: see [Fleet.SetRules].
+	Rules *rules.Set
+	// Rollout is how long a new rule set takes from the first gateway to the
+	// last, evenly; in between they disagree. 0 is at once.
+	Rollout time.Duration
+
+	// Redis, when set, is the store that the gateways share; the fleet's
+	// owner closes it after Stop. nil keeps limits in this process.
+	Redis redis.UniversalClient
+	// StoreTimeout is how long one check may take; 0 is 50 ms.
+	StoreTimeout time.Duration
+	// Breaker says when a gateway ceases to ask a shard of the store that does
+	// not answer. The zero value is [DefaultBreaker].
+	Breaker limit.BreakerRule
+	// OnFailure decides what the store does not, and Slack is what a gateway's
+	// share is multiplied by then, at least 1 (its zero value is 1). Both go
+	// with Limit: rules have their own.
+	OnFailure limit.FailMode
+	Slack     limit.Fraction
+	// Seed makes what gateways draw repeatable.
+	Seed int64
 
 	// Listen is the first gateway's host:port; the others take the ports that
 	// follow. Port 0 gives each a free port. "" is 127.0.0.1:0.
@@ -56,8 +81,23 @@ type Config struct {
 	// Upstream, when set, answers admitted requests.
 	Upstream *url.URL
 
-	Wrong  Wrong
-	Faults Faults
+	// KeysFile is a file of keys, see parseKeys; with it a key that it does
+	// not have is answered 401. "" takes every key.
+	KeysFile string
+	// Unknown is how often one address may be answered 401, on each gateway.
+	// The zero value is 10/s.
+	Unknown limit.Spec
+	Proxies Proxies
+	// Notice is told, in a line each, what happens while the fleet serves: a
+	// file that was read anew, or could not be. nil is nobody.
+	Notice func(line string)
+
+	RetryAfter RetryAfter
+	Shed       Shed
+
+	Wrong   Wrong
+	Faults  Faults
+	Observe Observe
 
 	MaxKeys int   // keys counted by name; the rest are "other". 0 is 1,000,000
 	MaxBody int64 // bytes of a request body that are read. 0 is 1 MiB
@@ -93,8 +133,8 @@ func (c Config) checked() (Config, error) {
 	if c.Gateways < 0 || c.Gateways > MaxGateways {
 		return c, &ConfigError{"gateways", strconv.Itoa(c.Gateways), fmt.Sprintf("want 1 to %d", MaxGateways)}
 	}
-	if c.Design > Central {
-		return c, &ConfigError{"design", strconv.Itoa(int(c.Design)), "unknown"}
+	if err := c.checkStore(); err != nil {
+		return c, err
 	}
 	if c.Latency < 0 || c.Latency > MaxLatency {
 		return c, &ConfigError{"latency", c.Latency.String(), "want 0 to " + MaxLatency.String()}
@@ -122,12 +162,15 @@ func (c Config) checked() (Config, error) {
 	if c.Listen == "" {
 		c.Listen = "127.0.0.1:0"
 	}
-	if err := c.Limit.Validate(); err != nil {
-		return c, err
+	if c.Rules == nil {
+		if err := c.Limit.Validate(); err != nil {
+			return c, err
+		}
 	}
 	for _, check := range []func() error{
-		c.Key.check, c.Cost.check, c.Faults.check, c.TLS.check,
-		c.checkListen, func() error { return c.Wrong.check(c) },
+		c.Key.check, c.Cost.check, c.Faults.check, c.TLS.check, c.Observe.check,
+		c.checkListen, c.Proxies.check, c.checkIdentity,
+		func() error { return c.Shed.check(&c) }, func() error { return c.Wrong.check(c) },
 	} {
 		if err := check(); err != nil {
 			return c, err
@@ -137,6 +180,20 @@ func (c Config) checked() (Config, error) {
 		c.Cost.Max = defaultMaxCost
 	}
 	return c, nil
+}
+
+// set is the rule set that the fleet begins with.
+func (c Config) set() *rules.Set {
+	if c.Rules != nil {
+		return c.Rules
+	}
+	return rules.FromLimit(c.Limit, func(r *rules.Rule) {
+		r.OnFailure = c.OnFailure
+		if c.Slack.Num > 0 {
+			r.Slack = c.Slack
+		}
+		r.Lease.On = c.Design.leases()
+	})
 }
 
 func (c Config) checkListen() error {

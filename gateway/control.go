@@ -1,8 +1,6 @@
 package gateway
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"net"
 	"net/http"
@@ -20,8 +18,10 @@ func (g *gateway) control(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	switch r.URL.Path {
-	case "/-/health":
-		g.healthy(w, r)
+	case "/-/healthz":
+		g.healthz(w, r)
+	case "/-/metrics":
+		g.metrics(w, r)
 	case "/-/counts":
 		g.counts(w, r)
 	case "/-/reset":
@@ -31,11 +31,16 @@ func (g *gateway) control(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (g *gateway) healthy(w http.ResponseWriter, r *http.Request) {
+func (g *gateway) metrics(w http.ResponseWriter, r *http.Request) {
 	if !allowed(w, r, http.MethodGet) {
 		return
 	}
-	g.echo.write(w, r, http.StatusOK)
+	h := g.fleet.Metrics()
+	if h == nil || !g.fleet.cfg.Observe.Open {
+		http.Error(w, "metrics are not enabled here", http.StatusNotFound)
+		return
+	}
+	h.ServeHTTP(w, r)
 }
 
 func (g *gateway) counts(w http.ResponseWriter, r *http.Request) {
@@ -87,11 +92,4 @@ func fromHere(r *http.Request) bool {
 	a := address(r.RemoteAddr)
 	ip := net.ParseIP(a)
 	return a == "unix" || ip != nil && ip.IsLoopback()
-}
-
-// hashed shows a key without telling it, in the form in which a load run shows
-// keys from a file, so that the two can be held against each other.
-func hashed(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return "key#" + hex.EncodeToString(sum[:4])
 }

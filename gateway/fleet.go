@@ -21,23 +21,34 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/weir-cli/weir/limit"
+	"github.com/weir-cli/weir/limit/redislimit"
 )
 
 // Fleet is a number of gateways that share one limit. Safe for concurrent use.
 type Fleet struct {
 	cfg      Config
-	share    limit.Spec // what one store grants
+	books    *books
+	owners   *owners // under Sticky
 	forgeHdr string
 	voice    voice
-	refusal  body
-	refused  int  // status of a refusal
-	releases bool // the limit counts requests in flight
+	identity *identity
+	refused  int // status of a refusal
 	base     time.Time
 	gateways []*gateway
 	proxy    *httputil.ReverseProxy
 	scissors scissors
 	run      atomic.Pointer[run]
+	observer *observer
+	stopping atomic.Bool
+
+	stores     []*redislimit.Store // by gateway; with Redis
+	calls      atomic.Int64        // to what the gateways share
+	lent       lentCounts
+	unreadable atomic.Int64 // states in the store that were not a limit's own
+	background *errands
+
+	ruling sync.Mutex // orders SetRules
+	newest atomic.Pointer[ready]
 
 	mu       sync.Mutex
 	servers  []*http.Server
@@ -52,8 +63,9 @@ type Fleet struct {
 // run is everything that a reset replaces. A request keeps to the run it
 // began in.
 type run struct {
-	started  int64 // on the fleet's clock
-	stores   []store
+	started  int64     // on the fleet's clock
+	backends []backend // by gateway
+	desks    []*desk   // by gateway
 	tally    *tally
 	recorder *recorder // nil unless the fleet records
 }
@@ -65,32 +77,36 @@ func New(c Config) (*Fleet, error) {
 		return nil, err
 	}
 	f := &Fleet{
-		cfg:      c,
-		share:    c.Limit,
-		forgeHdr: canonicalOrNone(c.Wrong.ForgeableKey),
-		releases: c.Limit.Algorithm == limit.Concurrency,
-		voice:    newVoice(c),
-		base:     time.Now(),
-		stopped:  make(chan struct{}),
-		failed:   make(chan error, c.Gateways),
+		cfg:        c,
+		books:      newBooks(),
+		forgeHdr:   canonicalOrNone(c.Wrong.ForgeableKey),
+		voice:      newVoice(c),
+		base:       time.Now(),
+		background: newErrands(),
+		stopped:    make(chan struct{}),
+		failed:     make(chan error, c.Gateways),
 	}
 	f.scissors.Faults = c.Faults
 	f.refused = http.StatusTooManyRequests
 	if c.Wrong.Status503 {
 		f.refused = http.StatusServiceUnavailable
 	}
-	f.refusal = refusalBody(f.refused)
-	if c.Design == ExactShares {
-		if f.share, err = share(c.Limit, c.Gateways); err != nil {
-			return nil, err
-		}
+	if f.identity, err = newIdentity(c); err != nil {
+		return nil, err
 	}
+	if c.Design == Sticky {
+		f.owners = newOwners(c.Gateways)
+	}
+	first, err := f.prepare(c.set())
+	if err != nil {
+		return nil, err
+	}
+	f.newest.Store(first)
 	for i := range c.Gateways {
-		f.gateways = append(f.gateways, newGateway(f, i))
-	}
-	if c.Wrong.FastClock > 0 {
-		f.gateways[0].ahead = int64(c.Wrong.FastClock)
-		f.share.Follow = true
+		f.gateways = append(f.gateways, newGateway(f, i, first))
+		if c.Redis != nil {
+			f.stores = append(f.stores, f.newStore(f.gateways[i]))
+		}
 	}
 	if c.Upstream != nil {
 		f.proxy = f.newProxy()
@@ -100,6 +116,10 @@ func New(c Config) (*Fleet, error) {
 		return nil, err
 	}
 	f.run.Store(r)
+	if f.observer, err = newObserver(c.Observe, c.Gateways, c.MaxKeys, c.HashKeys, f.now, f.internals); err != nil {
+		return nil, err
+	}
+	f.observer.rulesLoaded(first.set.Version, nil)
 	return f, nil
 }
 
@@ -107,41 +127,16 @@ func New(c Config) (*Fleet, error) {
 func (f *Fleet) newRun(urls []string) (*run, error) {
 	r := &run{started: f.now()}
 	number := func(string) uint32 { return 0 }
-	if f.cfg.Judge != nil && urls != nil {
+	if f.records() && urls != nil {
 		r.recorder = newRecorder(len(urls), time.Unix(0, r.started), f.cfg.Judge, f.shown, urls)
 		number = r.recorder.number
 	}
 	r.tally = newTally(len(f.gateways), f.cfg.MaxKeys, number)
-	n := len(f.gateways)
-	if f.cfg.Design == Central {
-		n = 1
-	}
-	for range n {
-		l, err := f.share.New()
-		if err != nil {
-			return nil, err
-		}
-		var s store = limit.NewStore(l, limit.StoreOptions{MaxKeys: f.cfg.MaxKeys})
-		if gap := f.cfg.Wrong.Race; gap > 0 {
-			s = racy{s, gap}
-		}
-		if f.cfg.Wrong.CountRefusals {
-			s = newCounting(s, f.share)
-		}
-		r.stores = append(r.stores, s)
+	r.backends = f.newBackends()
+	for i := range f.gateways {
+		r.desks = append(r.desks, newDesk(f.cfg.Seed, i))
 	}
 	return r, nil
-}
-
-// store returns who decides about key when gateway n is asked.
-func (r *run) store(d Design, n int, key string) store {
-	switch d {
-	case Sticky:
-		return r.stores[owner(key, len(r.stores))]
-	case Central:
-		return r.stores[0]
-	}
-	return r.stores[n]
 }
 
 // now is Unix time in nanoseconds that never steps back: fixed windows need
@@ -177,8 +172,15 @@ func (f *Fleet) Start() error {
 	}
 	f.urls = urls
 	f.run.Store(r)
-	if f.cfg.Judge != nil {
+	f.observer.start(f.cfg.Observe.MeterEvery)
+	if f.records() {
 		f.serving.Go(f.mergeUntilStopped)
+	}
+	if f.cfg.KeysFile != "" {
+		f.serving.Go(f.watchKeys)
+	}
+	if f.cfg.Design.leases() {
+		f.serving.Go(f.tidyUntilStopped)
 	}
 	for i, l := range listeners {
 		s := f.server(f.gateways[i], config)
@@ -241,14 +243,16 @@ func (f *Fleet) Handler(i int) http.Handler { return f.gateways[i] }
 func (f *Fleet) Failed() <-chan error { return f.failed }
 
 // Stop closes the listeners, lets requests in progress finish until ctx ends,
-// and then cuts the rest off, which is not an error.
+// and then cuts the rest off, which is not an error. Tokens that gateways hold
+// go back to the store.
 func (f *Fleet) Stop(ctx context.Context) error {
 	f.mu.Lock()
 	servers := f.servers
 	f.mu.Unlock()
+	f.stopping.Store(true)
 	defer f.serving.Wait()
 	defer f.stopOnce.Do(func() { close(f.stopped) })
-	errs := make([]error, len(servers))
+	errs := make([]error, len(servers), len(servers)+1)
 	var stopping sync.WaitGroup
 	for i, s := range servers {
 		stopping.Go(func() {
@@ -258,7 +262,8 @@ func (f *Fleet) Stop(ctx context.Context) error {
 		})
 	}
 	stopping.Wait()
-	return errors.Join(errs...)
+	f.settleUp()
+	return errors.Join(append(errs, f.observer.close())...)
 }
 
 // Counts reads the books; PerKey has the top busiest keys.
@@ -266,7 +271,7 @@ func (f *Fleet) Counts(top int) Snapshot {
 	r := f.run.Load()
 	sn := r.tally.snapshot(top)
 	sn.Schema = CountsSchema
-	sn.Limit = f.cfg.Limit.String()
+	f.counted(&sn)
 	sn.Design = f.cfg.Design.String()
 	sn.Gateways = len(f.gateways)
 	sn.ElapsedS = float64(f.now()-r.started) / 1e9
@@ -292,19 +297,27 @@ func (f *Fleet) shown(key string) string {
 }
 
 // Reset forgets counts and limiter states, as if the fleet had just started.
+// What is in Redis stays, but for the tokens that gateways hold, which go back.
 func (f *Fleet) Reset() error {
 	r, err := f.newRun(f.URLs())
 	if err != nil {
 		return err
 	}
-	f.run.Store(r)
+	old := f.run.Swap(r)
+	f.books.reset()
+	f.calls.Store(0)
+	f.identity.forget()
+	for _, g := range f.gateways {
+		g.waiter.forget()
+		g.tidy(old, f.now(), true)
+	}
 	return nil
 }
 
 // Name says in a few words what the fleet is, for titles.
 func (f *Fleet) Name() string {
 	if n := len(f.gateways); n > 1 {
-		return fmt.Sprintf("%d gateways, %v, %v", n, f.cfg.Design, f.cfg.Limit)
+		return fmt.Sprintf("%d gateways, %v, %s", n, f.cfg.Design, f.promise())
 	}
-	return fmt.Sprintf("one gateway, %v", f.cfg.Limit)
+	return "one gateway, " + f.promise()
 }

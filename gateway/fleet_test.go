@@ -172,11 +172,23 @@ func TestSharesAreExactInRate(t *testing.T) {
 
 func TestStickyOwnersAreSpread(t *testing.T) {
 	var owned [4]int
+	four, five := newOwners(4), newOwners(5)
+	moved := 0
 	for i := range 4000 {
-		owned[owner(fmt.Sprintf("k-%d", i), 4)]++
+		key := fmt.Sprintf("k-%d", i)
+		owned[four.of(key)]++
+		if four.of(key) != five.of(key) {
+			moved++
+			if five.of(key) != 4 {
+				t.Fatalf("%s moved to gateway %d, which is not the new one", key, five.of(key)+1)
+			}
+		}
+	}
+	if moved < 400 || moved > 1300 {
+		t.Errorf("a fifth gateway takes over %d of 4000 keys, want about 800", moved)
 	}
 	for i, n := range owned {
-		if n < 850 || n > 1150 {
+		if n < 650 || n > 1350 {
 			t.Errorf("gateway %d owns %d of 4000 keys", i+1, n)
 		}
 	}
@@ -199,7 +211,7 @@ func TestKeys(t *testing.T) {
 		{Key{}, req("/", "192.0.2.1:99", "X-API-Key", "k-7"), "k-7"},
 		{Key{}, req("/", "192.0.2.1:99"), "192.0.2.1"},
 		{Key{}, req("/", "192.0.2.1:99", "X-API-Key", ""), "192.0.2.1"},
-		{Key{}, req("/", "[2001:db8::1]:99"), "2001:db8::1"},
+		{Key{}, req("/", "[2001:db8::1]:99"), "2001:db8::/64"},
 		{Key{}, req("/", "@"), "unix"},
 		{Key{}, req("/", ""), "unix"},
 		{Key{Header: "x-tenant"}, req("/", "192.0.2.1:99", "X-Tenant", "t"), "t"},
@@ -209,10 +221,12 @@ func TestKeys(t *testing.T) {
 		{Key{By: ByConstant}, req("/", "192.0.2.1:99"), "all"},
 		{Key{By: ByConstant, Constant: "c"}, req("/", "192.0.2.1:99"), "c"},
 	} {
-		if err := tt.key.check(); err != nil {
+		f, err := New(Config{Limit: spec(t, "1/s,burst=1"), Key: tt.key})
+		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tt.key.of(tt.r); got != tt.want {
+		c, status := f.who(tt.r, 0, 0)
+		if got := c.name(); got != tt.want || status != 0 {
 			t.Errorf("%+v: key %q, want %q", tt.key, got, tt.want)
 		}
 	}
@@ -390,7 +404,7 @@ func TestControl(t *testing.T) {
 		{"GET", "/-/counts?top=x", 400},
 		{"GET", "/-/counts?top=-1", 400},
 		{"POST", "/-/counts", 405},
-		{"GET", "/-/health", 200},
+		{"GET", "/-/healthz", 200},
 		{"GET", "/-/reset", 405},
 		{"GET", "/-/", 404},
 		{"POST", "/-/reset", 204},
@@ -441,7 +455,7 @@ func (r *memory) Write(p []byte) (int, error) { return r.body.Write(p) }
 func TestKeyTableIsBounded(t *testing.T) {
 	ta := newTally(1, tallyShards, noNumber) // one key per shard
 	for i := range 10_000 {
-		ta.decided(0, fmt.Sprintf("k-%d", i), i%2 == 0, 2, false)
+		ta.decided(0, fmt.Sprintf("k-%d", i), i%2 == 0, FromMemory, 2, false)
 	}
 	sn := ta.snapshot(1000)
 	balanced(t, sn)
@@ -458,7 +472,7 @@ func TestTopKeysAreTheBusiest(t *testing.T) {
 			n = i
 		}
 		for range n {
-			ta.decided(0, fmt.Sprintf("k-%d", i), true, 1, false)
+			ta.decided(0, fmt.Sprintf("k-%d", i), true, FromMemory, 1, false)
 		}
 	}
 	sn := ta.snapshot(3)

@@ -3,26 +3,49 @@ package gateway
 import (
 	"context"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
+	"github.com/weir-cli/weir/gateway/rules"
 	"github.com/weir-cli/weir/limit"
 )
 
 // gateway is one limiter process of the fleet.
 type gateway struct {
-	fleet *Fleet
-	n     int   // from 0
-	ahead int64 // how far its clock is wrong, in nanoseconds
-	echo  body
+	fleet    *Fleet
+	n        int   // from 0
+	ahead    int64 // how far its clock is wrong, in nanoseconds
+	echo     body
+	breakers *breakers
+	waiter   *waiter
+	gate     *gate                 // nil when nothing is shed
+	rules    atomic.Pointer[ready] // in force here
+
+	coming   sync.Mutex
+	versions *limit.Versions[*ready]
+	offers   []offer      // on their way to this gateway
+	next     atomic.Int64 // when the first of them is due
 }
 
-func newGateway(f *Fleet, n int) *gateway {
-	return &gateway{fleet: f, n: n,
-		echo: newBody("application/json", `{"ok":true,"gateway":`+strconv.Itoa(n+1)+"}\n")}
+func newGateway(f *Fleet, n int, first *ready) *gateway {
+	g := &gateway{fleet: f, n: n, ahead: int64(f.cfg.Wrong.ahead(n, f.cfg.Gateways)),
+		echo:     newBody("application/json", `{"ok":true,"gateway":`+strconv.Itoa(n+1)+"}\n"),
+		breakers: newBreakers(f.cfg.Breaker),
+		waiter:   newWaiter(f.cfg, n),
+		gate:     newGate(f.cfg.Shed, f.cfg.Seed),
+		versions: limit.NewVersions(first.set.Version, first, false)}
+	g.rules.Store(first)
+	g.next.Store(math.MaxInt64)
+	return g
 }
+
+// now is the time on the gateway's own clock.
+func (g *gateway) now() int64 { return g.fleet.now() + g.ahead }
 
 // controlPrefix begins the paths that the fleet answers itself.
 const controlPrefix = "/-/"
@@ -34,7 +57,15 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f := g.fleet
 	run := f.run.Load()
-	key := f.keyOf(r)
+	now := f.now()
+	who, status := f.who(r, g.n, now)
+	if status != 0 {
+		run.tally.unknown(g.n)
+		drain(r, f.cfg.MaxBody)
+		f.identity.refuse(w, r, status)
+		return
+	}
+	key := who.name()
 	cut := f.scissors.draw()
 	if cut == cutBefore {
 		run.tally.cutBefore(g.n, key)
@@ -47,67 +78,110 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 
-	s := run.store(f.cfg.Design, g.n, key)
-	now := f.now()
-	d := s.Take(key, now+g.ahead, cost)
-	number := run.tally.decided(g.n, key, d.OK, cost, cut == cutAfter)
+	f.observer.arrived()
+	defer f.observer.answered()
+	set := g.current(now)
+	s := scratches.Get().(*scratch)
+	defer s.free()
+	var room [4]rules.Hit
+	hits := set.set.Match(room[:0], who.request(r), now)
+	v := g.decide(r.Context(), run, set, s, hits, now+g.ahead, cost)
+	number := run.tally.decided(g.n, key, v.OK, v.Source, cost, cut == cutAfter)
+	// A look at the clock costs as much as a decision in memory, so nobody
+	// looks who need not know.
+	took := time.Duration(0)
+	if f.observer.timed() {
+		took = time.Duration(f.now() - now)
+	}
+	f.observer.decided(g.n, now, &v, &who, cost, took)
+	wait := g.waiter.wait(&v, now)
 	if run.recorder != nil {
-		g.record(run, number, now, cost, d)
+		g.record(run, number, now, cost, &v, wait)
 	}
 
-	if !d.OK {
+	if !v.OK {
 		drain(r, f.cfg.MaxBody)
+		refusal := f.voice.refusal(&v)
 		if !pause(r.Context(), f.cfg.RefusalLatency) || cut == cutAfter {
-			cutShort(w, r, &f.refusal, f.refused, cut)
+			cutShort(w, r, &refusal, f.refused, cut)
 			return
 		}
-		f.voice.say(w.Header(), d, now)
-		f.refusal.write(w, r, f.refused)
+		f.voice.tell(w.Header(), &v, hits, wait, now)
+		refusal.write(w, r, f.refused)
 		return
 	}
-	if f.releases {
+	releases := s.releases()
+	if releases {
 		// Held until the answer is out, also when the handler is aborted.
-		defer func() { s.Release(key, f.now()+g.ahead, cost) }()
+		defer g.release(run, s)
+	}
+	// What is shed was admitted and stays charged: limits know nothing of it.
+	var flight *flight
+	if g.gate != nil {
+		var ok bool
+		if flight, ok = g.gate.enter(f.now()); !ok {
+			run.tally.shed(g.n, key)
+			drain(r, f.cfg.MaxBody)
+			g.gate.turnAway(w, r)
+			return
+		}
+		defer func() { flight.land(f.now()) }()
 	}
 	if f.proxy == nil {
 		drain(r, f.cfg.MaxBody)
 	}
-	if !pause(r.Context(), f.cfg.Latency+d.Delay) || cut == cutAfter {
+	if !pause(r.Context(), f.cfg.Latency+v.Delay) || cut == cutAfter {
 		cutShort(w, r, &g.echo, http.StatusOK, cut)
 		return
 	}
-	f.voice.say(w.Header(), d, now)
+	f.voice.tell(w.Header(), &v, hits, wait, now)
 	if f.proxy != nil {
-		g.forward(w, r, run, key)
+		g.forward(w, r, run, key, flight)
 	} else {
+		if flight != nil {
+			flight.answer(f.now(), http.StatusOK)
+		}
 		g.echo.write(w, r, http.StatusOK)
 	}
-	if f.releases {
+	if releases {
 		http.NewResponseController(w).Flush()
 	}
 }
 
-func (g *gateway) record(r *run, key uint32, now, cost int64, d limit.Decision) {
+func (g *gateway) record(r *run, key uint32, now, cost int64, v *verdict, wait time.Duration) {
 	f := g.fleet
 	status := uint16(http.StatusOK)
-	if !d.OK {
+	if !v.OK {
 		status = uint16(f.refused)
 	}
-	said, told := f.voice.wait(d)
-	r.recorder.record(g.n, key, now-r.started, f.now()-r.started, cost, &d, status, said, told)
+	said, told := f.voice.told(v, wait)
+	r.recorder.record(g.n, key, now-r.started, f.now()-r.started, cost, &v.Decision, status, said, told)
 }
 
-// keyOf is the key of the config, unless a forgeable header replaces it.
-func (f *Fleet) keyOf(r *http.Request) string {
+// request is what rules are matched with.
+func (c *caller) request(r *http.Request) rules.Request {
+	return rules.Request{Key: c.Key, Plan: c.Plan, Address: c.Address, Method: r.Method, Path: r.URL.Path}
+}
+
+// name is what a caller is counted under.
+func (c *caller) name() string {
+	if c.Key == "" {
+		return c.Address
+	}
+	return c.Key
+}
+
+// who is the caller, unless a forgeable header replaces its key.
+func (f *Fleet) who(r *http.Request, n int, now int64) (caller, int) {
 	if f.forgeHdr != "" {
 		if v := first(r, f.forgeHdr); v != "" {
 			// The usual mistake reads the first of a list, the part that the
 			// caller wrote.
 			v, _, _ = strings.Cut(v, ",")
-			return bounded(strings.TrimSpace(v))
+			return caller{Key: bounded(strings.TrimSpace(v)), Address: f.identity.proxies.of(r), Known: true}, 0
 		}
 	}
-	return f.cfg.Key.of(r)
+	return f.identity.of(r, n, now)
 }
 
 // drain reads a body so that its connection can be kept. What is longer than

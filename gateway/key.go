@@ -59,7 +59,8 @@ func (k *Key) check() error {
 	return nil
 }
 
-// of returns r's key. It allocates only for a key too long to keep.
+// of returns r's key; "" is for its address to be the key. It allocates only
+// for a key too long to keep.
 func (k *Key) of(r *http.Request) string {
 	switch k.By {
 	case ByPath:
@@ -67,11 +68,9 @@ func (k *Key) of(r *http.Request) string {
 	case ByConstant:
 		return k.Constant
 	case ByHeader:
-		if v := first(r, k.Header); v != "" {
-			return bounded(v)
-		}
+		return bounded(first(r, k.Header))
 	}
-	return address(r.RemoteAddr)
+	return ""
 }
 
 // first is Header.Get for a name that is canonical already.

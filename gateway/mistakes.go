@@ -1,85 +1,118 @@
 package gateway
 
 import (
+	"context"
 	"math"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/weir-cli/weir/limit"
 )
 
-// store is a limiter with its keys: a limit.Store, or one made wrong.
-// Safe for concurrent use.
-type store interface {
-	Take(key string, now, cost int64) limit.Decision
-	Release(key string, now, cost int64)
-}
-
 // racy checks, waits, and then acts on what it saw, as a limiter does that
 // reads a counter and writes it back in two calls.
 type racy struct {
-	store
+	backend
 	gap time.Duration
 }
 
-func (r racy) Take(key string, now, cost int64) limit.Decision {
-	seen := r.store.Take(key, now, 0)
-	if seen.Remaining < cost {
-		return r.store.Take(key, now, cost)
+func (r racy) take(ctx context.Context, parts []hitState, now int64) error {
+	seen := slices.Clone(parts)
+	for i := range seen {
+		p := &seen[i]
+		p.Cost = 0
+		if err := r.backend.take(ctx, seen[i:i+1], now); err != nil {
+			return err
+		}
+		if p.ready.spec.Algorithm == limit.Concurrency || p.Decision.Remaining < parts[i].Cost {
+			return r.backend.take(ctx, parts, now)
+		}
 	}
 	time.Sleep(r.gap)
-	d := r.store.Take(key, now, cost)
-	if !d.OK {
-		// The reading is out of date; it is believed all the same.
-		d = seen
-		d.OK, d.RetryAfter, d.Remaining = true, 0, seen.Remaining-cost
+	if err := r.backend.take(ctx, parts, now); err != nil {
+		return err
 	}
-	return d
+	if !short(parts) {
+		return nil
+	}
+	for i := range parts {
+		// The reading is out of date; it is believed all the same.
+		p := &parts[i]
+		p.Decision = seen[i].Decision
+		p.Decision.OK, p.Decision.RetryAfter, p.Decision.Remaining = true, 0, seen[i].Decision.Remaining-p.Cost
+	}
+	return nil
+}
+
+// apart asks about each of a request's limits in a call of its own: what an
+// earlier one took is gone when a later one refuses.
+type apart struct{ backend }
+
+func (a apart) take(ctx context.Context, parts []hitState, now int64) error {
+	for i := range parts {
+		if err := a.backend.take(ctx, parts[i:i+1], now); err != nil {
+			return err
+		}
+		if !parts[i].Decision.OK {
+			unasked(parts[i+1:])
+			return nil
+		}
+	}
+	return nil
 }
 
 // counting charges refusals. On top of a right store it keeps, per key, the
 // instant until which everything is refused; each refusal moves it by what an
 // admission of its cost would have taken to come back.
+// It takes requests that are under one limit.
 type counting struct {
-	store
-	step int64 // nanoseconds that one unit takes to come back
-	most int64 // the debt stops growing here, as a full counter does
-
+	backend
 	mu    sync.Mutex
 	until map[string]int64
 	sweep int // the table is swept when it has grown to this
 }
 
-const firstSweep = 1024
-
-func newCounting(s store, spec limit.Spec) *counting {
-	per, units, full := int64(spec.Rate.Per), spec.Rate.Units, spec.Burst+spec.Queue
-	if spec.Window > 0 {
-		per, units, full = int64(spec.Window), spec.Limit, spec.Limit
-	}
-	step := max(1, per/max(1, units))
-	return &counting{store: s, step: step, most: times(max(1, full), step),
-		until: map[string]int64{}, sweep: firstSweep}
+func newCounting(b backend) *counting {
+	return &counting{backend: b, until: map[string]int64{}, sweep: firstSweep}
 }
 
-func (c *counting) Take(key string, now, cost int64) limit.Decision {
+// debt is what a refusal costs under a limit: the time that one unit takes to
+// come back, and where the debt stops growing, as a full counter does.
+func debt(s limit.Spec) (step, most int64) {
+	per, units := int64(s.Rate.Per), s.Rate.Units
+	if s.Window > 0 {
+		per, units = int64(s.Window), s.Limit
+	}
+	step = max(1, per/max(1, units))
+	full := s.Burst + s.Queue
+	if s.Window > 0 {
+		full = s.Limit
+	}
+	return step, times(max(1, full), step)
+}
+
+func (c *counting) take(ctx context.Context, parts []hitState, now int64) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	until := c.until[key]
-	var d limit.Decision
+	p, key := &parts[0], parts[0].Subject
+	until, cost := c.until[key], p.Cost
 	if until > now {
-		d = c.store.Take(key, now, 0)
-		d.OK, d.Remaining = false, 0
+		p.Cost = 0
+		c.backend.take(ctx, parts, now)
+		p.Cost, p.Decision.OK, p.Decision.Remaining = cost, false, 0
 	} else {
-		d = c.store.Take(key, now, cost)
-		if d.OK || d.RetryAfter < 0 {
-			return d
+		c.backend.take(ctx, parts, now)
+		if p.Decision.OK || p.Decision.RetryAfter < 0 {
+			return nil
 		}
-		until = now + int64(d.RetryAfter)
+		until = now + int64(p.Decision.RetryAfter)
 	}
-	until = max(until, min(plus(until, times(c.step, cost)), plus(now, c.most)))
-	d.RetryAfter = time.Duration(until - now)
-	d.ResetAfter = max(d.ResetAfter, d.RetryAfter)
+	step, most := debt(p.ready.spec)
+	until = max(until, min(plus(until, times(step, cost)), plus(now, most)))
+	p.Decision.RetryAfter = time.Duration(until - now)
+	p.Decision.ResetAfter = max(p.Decision.ResetAfter, p.Decision.RetryAfter)
 	if len(c.until) >= c.sweep {
 		for k, t := range c.until {
 			if t <= now {
@@ -88,8 +121,8 @@ func (c *counting) Take(key string, now, cost int64) limit.Decision {
 		}
 		c.sweep = max(firstSweep, 2*len(c.until))
 	}
-	c.until[key] = until
-	return d
+	c.until[strings.Clone(key)] = until
+	return nil
 }
 
 // times and plus stop at the largest instant instead of wrapping. Their

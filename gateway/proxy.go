@@ -10,8 +10,21 @@ import (
 	"time"
 )
 
-// failedKey carries, in a proxied request's context, what books a failure.
-type failedKey struct{}
+// passageKey carries a request's passage in its context.
+type passageKey struct{}
+
+// passage is a request on its way to the upstream.
+type passage struct {
+	failed func() // books that there was no whole answer
+	flight *flight
+}
+
+func passageOf(r *http.Request) *passage {
+	if p, ok := r.Context().Value(passageKey{}).(*passage); ok {
+		return p
+	}
+	return &passage{failed: func() {}}
+}
 
 // newProxy forwards to the upstream. It replaces X-Forwarded-* with what it
 // knows itself, and drops the limit fields of the upstream's answer that the
@@ -28,12 +41,13 @@ func (f *Fleet) newProxy() *httputil.ReverseProxy {
 		ErrorLog:  log.New(io.Discard, "", 0),
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(f.cfg.Upstream)
-			p.SetXForwarded()
+			f.forwardFor(p)
 		},
 		ModifyResponse: func(res *http.Response) error {
 			for _, name := range ours {
 				delete(res.Header, name)
 			}
+			passageOf(res.Request).flight.answer(f.now(), res.StatusCode)
 			return nil
 		},
 		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
@@ -41,15 +55,34 @@ func (f *Fleet) newProxy() *httputil.ReverseProxy {
 			if errors.Is(err, context.Canceled) {
 				panic(http.ErrAbortHandler)
 			}
-			if book, ok := r.Context().Value(failedKey{}).(func()); ok {
-				book()
-			}
+			p := passageOf(r)
+			p.failed()
+			p.flight.answer(f.now(), http.StatusBadGateway)
 			badGateway.write(w, r, http.StatusBadGateway)
 		},
 	}
 }
 
-func (g *gateway) forward(w http.ResponseWriter, r *http.Request, run *run, key string) {
+// forwardFor tells the upstream whom the request is for: what a listed proxy in
+// front said, and the peer.
+func (f *Fleet) forwardFor(p *httputil.ProxyRequest) {
+	before := f.identity.proxies.trustsPeer(p.In)
+	if before {
+		if v := p.In.Header["X-Forwarded-For"]; len(v) > 0 {
+			p.Out.Header["X-Forwarded-For"] = append([]string(nil), v...)
+		}
+	}
+	p.SetXForwarded()
+	if before {
+		for _, name := range []string{"X-Forwarded-Proto", "X-Forwarded-Host"} {
+			if v := p.In.Header[name]; len(v) > 0 {
+				p.Out.Header[name] = append([]string(nil), v...)
+			}
+		}
+	}
+}
+
+func (g *gateway) forward(w http.ResponseWriter, r *http.Request, run *run, key string, flight *flight) {
 	book := func() { run.tally.upstreamFailed(g.n, key) }
 	defer func() {
 		// The proxy aborts when an answer breaks off, on either side.
@@ -60,5 +93,5 @@ func (g *gateway) forward(w http.ResponseWriter, r *http.Request, run *run, key 
 			panic(p)
 		}
 	}()
-	g.fleet.proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), failedKey{}, book)))
+	g.fleet.proxy.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), passageKey{}, &passage{book, flight})))
 }

@@ -11,6 +11,9 @@ import (
 // ErrNotRecorded says that a result was asked of a fleet that keeps none.
 var ErrNotRecorded = errors.New("this fleet judges by no promise, or was not started")
 
+// records reports whether there is anything to judge by.
+func (f *Fleet) records() bool { return f.cfg.Judge != nil || f.cfg.Rules != nil }
+
 // mergeUntilStopped keeps the recorder's log short.
 func (f *Fleet) mergeUntilStopped() {
 	tick := time.NewTicker(mergeEvery)
@@ -42,7 +45,8 @@ func (f *Fleet) Result(m report.Meta) (*report.Result, error) {
 	if m.Duration == 0 {
 		m.Duration = f.now() - r.started
 	}
-	c := r.tally.snapshot(0).Totals
+	sn := r.tally.snapshot(0)
+	c := sn.Totals
 	m.Notes = append(m.Notes, "seen by the server: latencies are those of the decision alone")
 	if c.CutBefore > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("%d connections were cut on purpose before the request was counted", c.CutBefore))
@@ -55,6 +59,17 @@ func (f *Fleet) Result(m report.Meta) (*report.Result, error) {
 	}
 	if c.UpstreamFailed > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests got no whole answer, because the upstream failed", c.UpstreamFailed))
+	}
+	if c.Shed > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests were answered 503 to spare what is behind; no limit refused them", c.Shed))
+	}
+	if c.Unknown > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("%d requests without a known key were turned away and are not counted", c.Unknown))
+	}
+	if in := sn.StoodIn(); in != (SourceCounts{}) {
+		m.Notes = append(m.Notes, fmt.Sprintf(
+			"the store did not answer in time for %d of %d decisions: fail modes admitted %d of them and refused %d",
+			in.Admitted+in.Refused, c.Offered, in.Admitted, in.Refused))
 	}
 	if w := f.cfg.Wrong.String(); w != "" {
 		m.Notes = append(m.Notes, "wrong on purpose: "+w)

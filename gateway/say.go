@@ -13,21 +13,29 @@ import (
 // voice writes decisions into headers. Immutable once made.
 type voice struct {
 	style  dialect.Style
-	window time.Duration
 	down   bool // round waits down
 	mute   bool // leave Retry-After out
-	// canonical has the names that the style writes, as http.Header wants them.
-	canonical map[string]string
+	millis bool // say waits in milliseconds as well
+	// security makes refusals by security rules tell their wait.
+	security bool
+	quiet    body // of a refusal that says nothing
+	phrases  *phrases
+	fields   []fieldName // that the style writes
 }
 
 // maxPairs is room for what the wordiest style writes.
 const maxPairs = 8
 
 func newVoice(c Config) voice {
-	v := voice{style: c.Dialect, window: windowOf(c.Limit), down: c.Wrong.RetryAfterDown,
-		mute: c.Wrong.NoRetryAfter, canonical: map[string]string{}}
-	for _, p := range v.style.Append(nil, dialect.State{Limit: 1, Window: v.window}) {
-		v.canonical[p.Name] = textproto.CanonicalMIMEHeaderKey(p.Name)
+	refused := http.StatusTooManyRequests
+	if c.Wrong.Status503 {
+		refused = http.StatusServiceUnavailable
+	}
+	v := voice{style: c.Dialect, down: c.Wrong.RetryAfterDown, mute: c.Wrong.NoRetryAfter,
+		millis: c.RetryAfter.Millis, security: c.RetryAfter.Security, quiet: quietRefusal(refused),
+		phrases: &phrases{style: c.Dialect, status: refused}}
+	for _, p := range v.style.Append(nil, dialect.State{Limit: 1, Window: time.Second}) {
+		v.fields = append(v.fields, fieldName{p.Name, textproto.CanonicalMIMEHeaderKey(p.Name)})
 	}
 	return v
 }
@@ -50,43 +58,40 @@ func windowOf(s limit.Spec) time.Duration {
 	return time.Duration(w / s.Rate.Units)
 }
 
-// wait is the Retry-After that a refusal gets, if it gets one.
-func (v *voice) wait(d limit.Decision) (time.Duration, bool) {
-	if d.OK || d.RetryAfter < 0 || v.mute || v.style == dialect.Silent {
+// told is the Retry-After that a refusal gets, if it gets one.
+func (v *voice) told(d *verdict, wait time.Duration) (time.Duration, bool) {
+	if d.OK || wait < 0 || v.mute || v.style == dialect.Silent || d.silent() && !v.security {
 		return 0, false
 	}
-	up := d.RetryAfter
+	up := wait
 	if !v.down && up%time.Second != 0 {
 		up += time.Second
 	}
 	return up.Truncate(time.Second), true
 }
 
-// say sets the fields for d. It allocates the values only.
-func (v *voice) say(h http.Header, d limit.Decision, now int64) {
-	if v.down && d.RetryAfter > 0 {
-		d.RetryAfter = d.RetryAfter.Truncate(time.Second)
-	}
-	var room [maxPairs]dialect.Pair
-	pairs := v.style.Append(room[:0], dialect.State{
-		OK: d.OK, Limit: d.Limit, Remaining: d.Remaining,
-		RetryAfter: d.RetryAfter, ResetAfter: d.ResetAfter, Window: v.window, Now: now,
-	})
-	values := make([]string, len(pairs))
-	for i, p := range pairs {
-		if v.mute && p.Name == "Retry-After" {
-			continue
-		}
-		values[i] = p.Value
-		h[v.canonical[p.Name]] = values[i : i+1 : i+1]
-	}
-}
-
-// names are the fields that say may set.
+// names are the fields that an admitted answer may have. An upstream's own
+// Retry-After is not among them: it speaks of the upstream.
 func (v *voice) names() []string {
-	all := make([]string, 0, len(v.canonical))
-	for _, n := range v.canonical {
-		all = append(all, n)
+	all := make([]string, 0, len(v.fields))
+	for _, f := range v.fields {
+		if f.canonical != "Retry-After" {
+			all = append(all, f.canonical)
+		}
 	}
 	return all
+}
+
+// fieldName is a field's name as a style writes it and as http.Header wants it.
+type fieldName struct{ name, canonical string }
+
+// canonical is how http.Header wants a name that the style writes. They are
+// few, and the same text in memory: a walk costs less than a map.
+func (v *voice) canonical(name string) string {
+	for i := range v.fields {
+		if v.fields[i].name == name {
+			return v.fields[i].canonical
+		}
+	}
+	return textproto.CanonicalMIMEHeaderKey(name)
 }

@@ -59,11 +59,11 @@ func TestWindowOf(t *testing.T) {
 // A wait that is no wait stays unsaid, rounded or not.
 func TestNoWaitIsNotSaid(t *testing.T) {
 	for _, down := range []bool{false, true} {
-		v := newVoice(Config{Limit: spec(t, "1/s,burst=1"), Wrong: Wrong{RetryAfterDown: down}})
+		v := newVoice(Config{Wrong: Wrong{RetryAfterDown: down}})
 		for _, wait := range []time.Duration{limit.Never, limit.Unknown} {
-			h := http.Header{}
-			v.say(h, limit.Decision{RetryAfter: wait}, 0)
-			if s, ok := h["Retry-After"]; ok {
+			u := &underRules{}
+			u.add(t, "default", "1/s,burst=1", limit.Decision{RetryAfter: wait})
+			if s := said(&v, u, wait); s == "" || strings.Contains(s, "Retry-After") {
 				t.Errorf("down %t: %v became %q", down, wait, s)
 			}
 		}

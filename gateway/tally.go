@@ -22,6 +22,17 @@ type Counts struct {
 	Invalid          int64 `json:"invalid"` // answered 400 for its cost
 	// UpstreamFailed were admitted, and answered 502 or cut short.
 	UpstreamFailed int64 `json:"upstream_failed"`
+	// Shed were admitted, and answered 503 to spare what is behind.
+	Shed int64 `json:"shed"`
+	// Unknown were answered 401, or 429 for too many of these, for want of a
+	// key that is known. They are in no key's row and not in Offered.
+	Unknown int64 `json:"unknown"`
+}
+
+// SourceCounts are decisions by who made them.
+type SourceCounts struct {
+	Admitted int64 `json:"admitted"`
+	Refused  int64 `json:"refused"`
 }
 
 func (c *Counts) add(o Counts) {
@@ -34,6 +45,8 @@ func (c *Counts) add(o Counts) {
 	c.CutAfterAdmitted += o.CutAfterAdmitted
 	c.Invalid += o.Invalid
 	c.UpstreamFailed += o.UpstreamFailed
+	c.Shed += o.Shed
+	c.Unknown += o.Unknown
 }
 
 func (c *Counts) sub(o Counts) {
@@ -46,6 +59,8 @@ func (c *Counts) sub(o Counts) {
 	c.CutAfterAdmitted -= o.CutAfterAdmitted
 	c.Invalid -= o.Invalid
 	c.UpstreamFailed -= o.UpstreamFailed
+	c.Shed -= o.Shed
+	c.Unknown -= o.Unknown
 }
 
 const tallyShards = 64
@@ -64,6 +79,7 @@ type tallyShard struct {
 	room     int    // keys that may still be added
 	unnamed  keyRow // keys beyond room, and requests without a key
 	gateways []Counts
+	sources  [sources]SourceCounts
 	_        [64]byte // keeps neighbours' locks off one cache line
 }
 
@@ -107,7 +123,7 @@ func (t *tally) row(s *tallyShard, key string) *keyRow {
 }
 
 // decided books one decision and returns the key's number.
-func (t *tally) decided(gw int, key string, admitted bool, cost int64, after bool) uint32 {
+func (t *tally) decided(gw int, key string, admitted bool, source Source, cost int64, after bool) uint32 {
 	s := t.shard(key)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -119,9 +135,11 @@ func (t *tally) decided(gw int, key string, admitted bool, cost int64, after boo
 		g.Admitted++
 		k.AdmittedUnits += cost
 		g.AdmittedUnits += cost
+		s.sources[source].Admitted++
 	} else {
 		k.Refused++
 		g.Refused++
+		s.sources[source].Refused++
 	}
 	if after {
 		k.CutAfter++
@@ -147,6 +165,22 @@ func (t *tally) upstreamFailed(gw int, key string) {
 	s.mu.Lock()
 	t.row(s, key).UpstreamFailed++
 	s.gateways[gw].UpstreamFailed++
+	s.mu.Unlock()
+}
+
+func (t *tally) shed(gw int, key string) {
+	s := t.shard(key)
+	s.mu.Lock()
+	t.row(s, key).Shed++
+	s.gateways[gw].Shed++
+	s.mu.Unlock()
+}
+
+func (t *tally) unknown(gw int) {
+	s := &t.shards[0]
+	s.mu.Lock()
+	s.unnamed.Unknown++
+	s.gateways[gw].Unknown++
 	s.mu.Unlock()
 }
 

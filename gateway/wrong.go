@@ -2,10 +2,9 @@ package gateway
 
 import (
 	"net/textproto"
+	"strconv"
 	"strings"
 	"time"
-
-	"github.com/weir-cli/weir/limit"
 )
 
 // Wrong makes a fleet wrong on purpose, to teach and to test what finds it.
@@ -14,6 +13,9 @@ type Wrong struct {
 	// FastClock is how far the first gateway's clock is ahead of the others',
 	// with a central store that believes each caller's clock.
 	FastClock time.Duration
+	// ClockSkew is how far the last gateway's clock is ahead of the first's,
+	// the others evenly in between, with such a store.
+	ClockSkew time.Duration
 	// Race is the gap between reading a bucket and writing it; everybody who
 	// reads in the gap passes.
 	Race           time.Duration
@@ -23,6 +25,15 @@ type Wrong struct {
 	// CountRefusals lets a refusal consume like an admission, so that a client
 	// that keeps knocking never recovers.
 	CountRefusals bool
+	// ExpireOnce counts in Redis with INCRBY and, only on a window's first
+	// call, EXPIRE: every so manieth first call dies in between. 0 is right.
+	ExpireOnce int64
+	// ExpireRefresh sets the life of a count in Redis anew on every call.
+	ExpireRefresh bool
+	// TwoCalls asks about each limit of a request in a call of its own.
+	TwoCalls bool
+	// VersionInKey gives every version of the rules buckets of its own.
+	VersionInKey bool
 	// ForgeableKey is a header that replaces the key when a caller sends it.
 	ForgeableKey string
 }
@@ -31,12 +42,15 @@ type Wrong struct {
 const (
 	defaultFastClock = 500 * time.Millisecond
 	defaultRace      = 2 * time.Millisecond
+	defaultClockSkew = 2 * time.Second
 	defaultForgeable = "X-Forwarded-For"
+	mostWindows      = 1_000_000
 )
 
 // WrongNames are the switches that Set reads, as a help text shows them.
 func WrongNames() []string {
-	return []string{"fast-clock=DURATION", "race[=DURATION]", "retry-after-down", "no-retry-after",
+	return []string{"fast-clock=DURATION", "clock-skew=DURATION", "race[=DURATION]", "expire-once[=N]", "expire-refresh",
+		"two-calls", "version-in-key", "retry-after-down", "no-retry-after",
 		"status-503", "count-refusals", "forgeable-key[=HEADER]"}
 }
 
@@ -48,6 +62,9 @@ func (w *Wrong) Set(s string) error {
 		"no-retry-after":   &w.NoRetryAfter,
 		"status-503":       &w.Status503,
 		"count-refusals":   &w.CountRefusals,
+		"expire-refresh":   &w.ExpireRefresh,
+		"two-calls":        &w.TwoCalls,
+		"version-in-key":   &w.VersionInKey,
 	}
 	if on := plain[name]; on != nil {
 		if given {
@@ -59,6 +76,19 @@ func (w *Wrong) Set(s string) error {
 	switch name {
 	case "fast-clock":
 		return setDuration(&w.FastClock, defaultFastClock, s, value, given)
+	case "clock-skew":
+		return setDuration(&w.ClockSkew, defaultClockSkew, s, value, given)
+	case "expire-once":
+		w.ExpireOnce = 1
+		if !given {
+			return nil
+		}
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 1 || n > mostWindows {
+			return &ConfigError{"wrong", s, "want every how manieth window, from 1 to " + strconv.Itoa(mostWindows)}
+		}
+		w.ExpireOnce = n
+		return nil
 	case "race":
 		return setDuration(&w.Race, defaultRace, s, value, given)
 	case "forgeable-key":
@@ -96,31 +126,18 @@ func (w Wrong) String() string {
 		}
 	}
 	add(w.FastClock != 0, "fast-clock="+w.FastClock.String())
+	add(w.ClockSkew != 0, "clock-skew="+w.ClockSkew.String())
 	add(w.Race != 0, "race="+w.Race.String())
+	add(w.ExpireOnce != 0, "expire-once="+strconv.FormatInt(w.ExpireOnce, 10))
+	add(w.ExpireRefresh, "expire-refresh")
+	add(w.TwoCalls, "two-calls")
+	add(w.VersionInKey, "version-in-key")
 	add(w.RetryAfterDown, "retry-after-down")
 	add(w.NoRetryAfter, "no-retry-after")
 	add(w.Status503, "status-503")
 	add(w.CountRefusals, "count-refusals")
 	add(w.ForgeableKey != "", "forgeable-key="+w.ForgeableKey)
 	return strings.Join(on, ",")
-}
-
-// check refuses a switch that would have no effect in this fleet.
-func (w *Wrong) check(c Config) error {
-	a := c.Limit.Algorithm
-	switch {
-	case w.FastClock != 0 && (c.Design != Central || c.Gateways < 2):
-		return &ConfigError{"wrong", "fast-clock", "needs --design central and at least two gateways: clocks only matter to a store that several share"}
-	case w.FastClock != 0 && a != limit.TokenBucket:
-		return &ConfigError{"wrong", "fast-clock", "needs a token bucket"}
-	case w.Race != 0 && a == limit.Concurrency:
-		return &ConfigError{"wrong", "race", "does not work with a concurrency limit"}
-	case w.CountRefusals && a == limit.Concurrency:
-		return &ConfigError{"wrong", "count-refusals", "does not work with a concurrency limit: its refusals hold nothing"}
-	case w.RetryAfterDown && w.NoRetryAfter:
-		return &ConfigError{"wrong", "retry-after-down", "there is nothing to round with no-retry-after"}
-	}
-	return nil
 }
 
 func canonicalOrNone(name string) string {

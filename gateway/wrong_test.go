@@ -1,25 +1,32 @@
 package gateway
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
+	"github.com/weir-cli/weir/gateway/rules"
+	"github.com/weir-cli/weir/internal/redistest"
+	"github.com/weir-cli/weir/limit"
 )
 
 func TestWrongIsReadAndShown(t *testing.T) {
 	var w Wrong
-	for _, s := range []string{"fast-clock=2s", "race", "retry-after-down", "status-503", "count-refusals", "forgeable-key"} {
+	for _, s := range []string{"fast-clock=2s", "race", "retry-after-down", "status-503", "count-refusals", "forgeable-key",
+		"clock-skew", "expire-once=3", "expire-refresh", "two-calls", "version-in-key"} {
 		if err := w.Set(s); err != nil {
 			t.Error(err)
 		}
 	}
-	const want = "fast-clock=2s,race=2ms,retry-after-down,status-503,count-refusals,forgeable-key=X-Forwarded-For"
+	const want = "fast-clock=2s,clock-skew=2s,race=2ms,expire-once=3,expire-refresh,two-calls,version-in-key,retry-after-down,status-503,count-refusals,forgeable-key=X-Forwarded-For"
 	if w.String() != want {
 		t.Errorf("reads back as %q, want %q", w, want)
 	}
-	for _, s := range []string{"", "slow", "race=0s", "race=-1s", "fast-clock=2h", "status-503=1", "forgeable-key=", "forgeable-key=a b"} {
+	for _, s := range []string{"", "slow", "race=0s", "race=-1s", "fast-clock=2h", "status-503=1", "expire-once=0", "expire-once=x", "two-calls=2", "forgeable-key=", "forgeable-key=a b"} {
 		if err := new(Wrong).Set(s); err == nil {
 			t.Errorf("%q was taken", s)
 		}
@@ -123,9 +130,8 @@ func TestCountRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	knock := func(f *Fleet) (admitted int) {
-		s := f.run.Load().stores[0]
 		for now := int64(0); now < 100*every; now += every / 2 {
-			if s.Take("k", now, 1).OK {
+			if ask(f, "k", now).OK {
 				admitted++
 			}
 		}
@@ -137,15 +143,25 @@ func TestCountRefusals(t *testing.T) {
 	if n := knock(f); n > 4 {
 		t.Errorf("%d passed though refusals count, want no more than the burst and its refill", n)
 	}
-	s := f.run.Load().stores[0]
 	now := 100 * every
-	d := s.Take("k", now, 1)
+	d := ask(f, "k", now)
 	if d.OK || d.RetryAfter <= 0 || d.RetryAfter > 300*time.Millisecond {
 		t.Fatalf("the last knock: %+v", d)
 	}
-	if d := s.Take("k", now+int64(d.RetryAfter), 1); !d.OK {
+	if d := ask(f, "k", now+int64(d.RetryAfter)); !d.OK {
 		t.Errorf("the wait was kept and still: %+v", d)
 	}
+}
+
+// ask puts one request of a key to the first gateway.
+func ask(f *Fleet, key string, now int64) limit.Decision { return askAt(f, 0, key, now, 1).Decision }
+
+// askAt puts one to gateway n at an explicit time.
+func askAt(f *Fleet, n int, key string, now, cost int64) verdict {
+	g, s := f.gateways[n], new(scratch)
+	set := g.current(now)
+	hits := set.set.Match(nil, rules.Request{Key: key, Path: "/"}, now)
+	return g.decide(context.Background(), f.run.Load(), set, s, hits, now, cost)
 }
 
 func TestCountRefusalsForgets(t *testing.T) {
@@ -153,11 +169,11 @@ func TestCountRefusalsForgets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := f.run.Load().stores[0].(*counting)
+	s := f.run.Load().backends[0].(*counting)
 	for i := range int64(20_000) {
 		k := fmt.Sprint("k-", i)
-		s.Take(k, i*1e6, 1)
-		s.Take(k, i*1e6, 1)
+		ask(f, k, i*1e6)
+		ask(f, k, i*1e6)
 	}
 	if n := len(s.until); n > 2*firstSweep {
 		t.Errorf("%d keys are remembered, all but 200 in vain", n)
@@ -204,6 +220,16 @@ func TestSwitchesWithoutEffectAreRefused(t *testing.T) {
 		{Limit: spec(t, "concurrency:limit=1"), Wrong: Wrong{Race: time.Second}},
 		{Limit: spec(t, "concurrency:limit=1"), Wrong: Wrong{CountRefusals: true}},
 		{Wrong: Wrong{RetryAfterDown: true, NoRetryAfter: true}},
+		{Gateways: 2, Design: Central, Wrong: Wrong{FastClock: time.Second, ClockSkew: time.Second}},
+		{Gateways: 2, Design: Leases, Limit: spec(t, "100/s,burst=100"), Wrong: Wrong{ClockSkew: time.Second}},
+		{Limit: spec(t, "fixed-window:limit=1,window=1s"), Wrong: Wrong{ExpireOnce: 1}},
+		{Design: Central, Redis: noRedis(), Wrong: Wrong{ExpireRefresh: true}},
+		{Design: Central, Redis: noRedis(), Limit: spec(t, "gcra:rate=1/s,burst=1"), Wrong: Wrong{Race: time.Second}},
+		{Design: Central, Redis: noRedis(), Wrong: Wrong{CountRefusals: true}},
+		{Wrong: Wrong{TwoCalls: true}},
+		{Wrong: Wrong{VersionInKey: true}},
+		{Rules: versioned(t, 1, "1/s,burst=1"), Wrong: Wrong{TwoCalls: true}},
+		{Wrong: Wrong{Race: time.Second, CountRefusals: true}},
 	} {
 		if c.Limit.Rate.Units == 0 && c.Limit.Limit == 0 {
 			c.Limit = spec(t, "1/s,burst=1")
@@ -212,4 +238,55 @@ func TestSwitchesWithoutEffectAreRefused(t *testing.T) {
 			t.Errorf("%v with %v: %v", c.Wrong, c.Limit, err)
 		}
 	}
+}
+
+// noRedis is a client that nobody asks anything.
+func noRedis() redis.UniversalClient { return redis.NewClient(&redis.Options{Addr: "127.0.0.1:1"}) }
+
+// Clocks that are believed refill the time between them again and again.
+func TestSkewedClocksOnRedis(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, r *redistest.Redis) {
+		c := Config{Gateways: 2, Limit: spec(t, "1/m,burst=5"), StoreTimeout: 10 * time.Second}
+		turns := func(f *Fleet, key string) (admitted int) {
+			for i := range 20 {
+				if askAt(f, i%2, key, f.now(), 1).OK {
+					admitted++
+				}
+			}
+			return admitted
+		}
+		if n := turns(onRedis(t, r, c), "right"); n != 5 {
+			t.Errorf("on the store's clock %d of 20 passed, want 5", n)
+		}
+		for _, w := range []Wrong{{FastClock: 10 * time.Minute}, {ClockSkew: 10 * time.Minute}} {
+			c.Wrong = w
+			if n := turns(onRedis(t, r, c), w.String()); n != 20 {
+				t.Errorf("%v: %d of 20 passed, want all", w, n)
+			}
+		}
+	})
+}
+
+// Counts whose life is wrong.
+func TestWrongLives(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, r *redistest.Redis) {
+		c := Config{Limit: spec(t, "fixed-window:limit=3,window=1h"), StoreTimeout: 10 * time.Second, OnFailure: limit.FailOpen}
+		life := func(w Wrong, key string) string {
+			c.Wrong = w
+			f := onRedis(t, r, c)
+			for range 5 {
+				askAt(f, 0, key, f.now(), 1)
+			}
+			if open := f.Counts(0).Store.OpenBreakers; open != 0 {
+				t.Errorf("%v opened a breaker", w)
+			}
+			return r.CLI("ttl", "rl:{"+key+"}:default")
+		}
+		if ttl := life(Wrong{ExpireOnce: 1}, "once"); ttl != "-1" {
+			t.Errorf("a caller that died before EXPIRE left a life of %s", ttl)
+		}
+		if ttl := life(Wrong{ExpireRefresh: true}, "refresh"); ttl != "3600" && ttl != "3599" {
+			t.Errorf("a refreshed count lives for %s", ttl)
+		}
+	})
 }

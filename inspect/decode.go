@@ -3,6 +3,7 @@ package inspect
 import (
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/weir-cli/weir/limit"
@@ -38,30 +39,26 @@ type model struct {
 func Decode(l *Layout, entries []Entry, now int64, told *limit.Spec) (Reading, error) {
 	r := Reading{Layout: l, Sure: l.Sure, Entries: entries, Now: now, Parts: map[string]string{}}
 	f := &frame{layout: l, keys: map[string]*Entry{}, parts: r.Parts, now: now, told: told, r: &r}
+	roles, parts, err := l.roles(entries)
+	if err != nil {
+		return Reading{}, err
+	}
+	if parts == nil {
+		r.Sure = Guess
+	}
+	for name, v := range parts {
+		r.Parts[name] = v
+	}
 	for i := range entries {
-		e := &entries[i]
-		role, parts, ok := l.roleOf(e)
-		switch {
-		case !ok && len(entries) == 1:
-			role = l.Keys[0].Role
-			r.Sure = Guess
-		case !ok:
-			return Reading{}, fmt.Errorf("%w: %.100q", ErrNotTheirs, e.Key)
+		if entries[i].Exists() {
+			f.keys[roles[i]] = &entries[i]
 		}
-		for name, v := range parts {
-			if before, ok := r.Parts[name]; ok && before != v {
-				return Reading{}, fmt.Errorf("%w: one has %.60q where another has %.60q", ErrNotTheirs, v, before)
-			}
-			r.Parts[name] = v
-		}
-		if e.Exists() {
-			f.keys[role] = e
-		}
-		f.entry(e, l.form(role))
+		f.entry(&entries[i], l.form(roles[i]))
 	}
 	r.ID, r.Rule = r.Parts["id"], r.Parts["rule"]
 	r.verdict = models[l.Decode.Name].decode(f)
 	if v := r.verdict; v != nil {
+		f.expiry(v)
 		left, most := v.remaining(now), v.most
 		r.Remaining, r.Capacity = &left, &most
 		if wait := v.wait(now, most); wait >= 0 {
@@ -73,20 +70,78 @@ func Decode(l *Layout, entries []Entry, now int64, told *limit.Spec) (Reading, e
 	return r, nil
 }
 
-// roleOf is which of the layout's keys e is, by name and type.
-func (l *Layout) roleOf(e *Entry) (role string, parts map[string]string, ok bool) {
+// expiry lets the state end with its key, for verdicts that do not know when.
+func (f *frame) expiry(v *verdict) {
+	if v.gone != 0 || v.slots {
+		return
+	}
+	before := v.wait(f.now, v.most)
+	for _, e := range f.keys {
+		if at := f.now + int64(e.TTL); e.TTL >= 0 && (v.gone == 0 || at < v.gone) {
+			v.gone = at
+		}
+	}
+	if early := f.now + int64(before) - v.gone; v.gone != 0 && (before < 0 || early > int64(time.Second)) && f.layout.TTL.Means != "window-end" {
+		f.r.problem("ttl-short", fmt.Sprintf("The key expires in %s, before it would be full again: whoever waits that long gets the whole burst.", shownWait(v.gone-f.now)))
+	}
+}
+
+// alive is how much longer e counts, as a time in unix ns; for ever without a
+// TTL, and not at all when it is nil.
+func (f *frame) alive(e *Entry) int64 {
+	switch {
+	case e == nil:
+		return f.now
+	case e.TTL < 0:
+		return math.MaxInt64
+	}
+	return f.now + int64(e.TTL)
+}
+
+// roles are which of the layout's keys the entries are, and what their names
+// say. One entry alone may have a name of another form: then parts is nil.
+func (l *Layout) roles(entries []Entry) (roles []string, parts map[string]string, err error) {
 	for pass := range 2 {
-		for i := range l.Keys {
-			k := &l.Keys[i]
-			if pass == 0 && e.Exists() && e.Type != k.Type {
-				continue
-			}
-			if parts, ok := k.Name.Match(e.Key); ok {
-				return k.Role, parts, true
+		for i := range entries {
+			for j := range l.Keys {
+				k := &l.Keys[j]
+				if pass == 0 && entries[i].Type != k.Type {
+					continue
+				}
+				parts, ok := k.Name.Match(entries[i].Key)
+				if !ok {
+					continue
+				}
+				if roles, ok := l.rolesBy(parts, entries); ok {
+					return roles, parts, nil
+				}
 			}
 		}
 	}
-	return "", nil, false
+	if len(entries) == 1 {
+		return []string{l.Keys[0].Role}, nil, nil
+	}
+	if len(entries) == 0 {
+		return nil, nil, fmt.Errorf("%w: there are none", ErrNotTheirs)
+	}
+	return nil, nil, fmt.Errorf("%w: %.100q and %d more", ErrNotTheirs, entries[0].Key, len(entries)-1)
+}
+
+// rolesBy are the roles when the names say parts.
+func (l *Layout) rolesBy(parts map[string]string, entries []Entry) ([]string, bool) {
+	var roles []string
+	for i := range entries {
+		for j := range l.Keys {
+			if name, missing := l.Keys[j].Name.Fill(parts); missing == "" && name == entries[i].Key {
+				roles = append(roles, l.Keys[j].Role)
+				break
+			}
+		}
+		if len(roles) != i+1 {
+			return nil, false
+		}
+	}
+	return roles, true
 }
 
 // entry notes what is odd about one key, whatever the model.

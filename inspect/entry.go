@@ -17,6 +17,7 @@ type Entry struct {
 	TTL   time.Duration // whole ms; NoTTL, or NoKey
 	Idle  time.Duration // since the key was last used; Unknown
 	Bytes int64         // what it takes of the server's memory; Unknown
+	At    int64         // when it was read, unix ns of the server's clock
 	Slot  int           // of the cluster; -1 when there is none
 	Node  string        // HOST:PORT; "" when not known
 

@@ -33,7 +33,8 @@ type KeyForm struct {
 	Name Pattern
 	Type string // string, hash, zset or list
 	// Value is what a string's value, every member or item, is: "whole",
-	// "number", "instant", "text", or "hex:" and how it begins.
+	// "number", "decimal" (not whole), "instant", "text", "hex:" and how it
+	// begins, or one that only code knows.
 	Value    string
 	Score    string   // what every score is: "number" or "instant"; "" for anything
 	Fields   []string // that a hash must have

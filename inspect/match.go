@@ -80,6 +80,9 @@ func (l *Layout) fits(k *KeyForm, e *Entry, now int64) bool {
 	if e.Problem != "" {
 		return true // it could not be read: the name alone speaks
 	}
+	if shape := shapes[k.Value]; shape != nil {
+		return shape(e)
+	}
 	switch k.Type {
 	case "string":
 		return l.isValue(k.Value, string(e.Text), now)
@@ -122,6 +125,23 @@ func (l *Layout) fits(k *KeyForm, e *Entry, now int64) bool {
 	return true
 }
 
+// shapes are kinds of whole values, by the code that knows them.
+var shapes = map[string]func(e *Entry) bool{
+	"weir-log": func(e *Entry) bool {
+		_, ok := readWeirLog(e)
+		return ok
+	},
+	"weir-slots": func(e *Entry) bool {
+		// Without a holder too, as long as the limit is there.
+		for _, m := range e.Members {
+			if m.Name == "limit" && m.Score < 0 {
+				return true
+			}
+		}
+		return false
+	},
+}
+
 // isValue reports whether text is of a kind that layouts name.
 func (l *Layout) isValue(kind, text string, now int64) bool {
 	switch kind {
@@ -133,6 +153,11 @@ func (l *Layout) isValue(kind, text string, now int64) bool {
 	case "number":
 		_, ok := parseNumber(text)
 		return ok
+	case "uuid":
+		return len(text) == 36 && text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-'
+	case "decimal":
+		n, ok := parseNumber(text)
+		return ok && !n.isWhole
 	case "instant":
 		return isInstant(text, l.Decode.Unit, l.Decode.Epoch, now)
 	}

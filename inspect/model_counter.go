@@ -54,7 +54,7 @@ func decodeCounter(f *frame) *verdict {
 	if !known {
 		return nil
 	}
-	return &verdict{most: most, passes: func(at, cost int64) bool {
+	return &verdict{most: most, gone: max(end, 1), passes: func(at, cost int64) bool {
 		if at >= end {
 			return cost <= most
 		}

@@ -91,6 +91,10 @@ func fillTime(rate limit.Rate, burst int64) int64 {
 
 // held fills in tokens and what is used of them.
 func (f *frame) held(v *verdict, tokens float64) {
+	// What is lost to rounding in the writer's arithmetic is no fraction.
+	if left := float64(v.remaining(f.now)); math.Abs(left-tokens) < 1e-6 {
+		tokens = left
+	}
 	f.r.Held = &tokens
 	used := v.most - floorInt(tokens)
 	f.r.Used = &used

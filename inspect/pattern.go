@@ -9,7 +9,8 @@ import (
 
 // Pattern is the form of a key's name: text in which <name> stands for what
 // differs. <name:kind> says what it is made of: text (the default), word (no
-// colon), digits, hex, or one of several words with | between them.
+// colon), tag (no brace), route (no brace and no
+// dot), digits, seconds (ten digits), hex, or one of several words with | between them.
 // <name-1> is the number before that of <name>. << is a <.
 type Pattern struct {
 	text  string
@@ -26,7 +27,7 @@ type patternPart struct {
 }
 
 // kinds are what placeholders may be made of.
-var kinds = map[string]string{"text": `.+`, "word": `[^:]+`, "digits": `[0-9]{1,19}`, "hex": `[0-9a-f]+`}
+var kinds = map[string]string{"text": `.+`, "word": `[^:]+`, "digits": `[0-9]{1,19}`, "hex": `[0-9a-f]+`, "tag": `[^{}]+`, "route": `[^{}.]+`, "seconds": `[12][0-9]{9}`}
 
 // ParsePattern reads the form of a name.
 func ParsePattern(text string) (Pattern, error) {
@@ -101,7 +102,7 @@ func parsePlaceholder(inner string) (patternPart, string, error) {
 		words = append(words, regexp.QuoteMeta(word))
 	}
 	if len(words) < 2 {
-		return patternPart{}, "", fmt.Errorf("<%s> has a kind that is not text, word, digits, hex or words with | between them", inner)
+		return patternPart{}, "", fmt.Errorf("<%s> has a kind that is none of weir's and no words with | between them", inner)
 	}
 	return part, strings.Join(words, "|"), nil
 }

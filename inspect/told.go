@@ -46,6 +46,10 @@ func (f *frame) window(kind limit.Algorithm) (most int64, w time.Duration, ok bo
 	}
 	switch f.told.Algorithm {
 	case limit.FixedWindow, limit.SlidingCounter, limit.SlidingLog:
+		if named, ok := f.namedWindow(); ok && named != f.told.Window && !f.layout.Decode.Calendar {
+			f.misfit("a window of " + limit.ShortDuration(named) + ", as the name says")
+			return 0, 0, false
+		}
 		f.setLimit(limit.Spec{Algorithm: kind, Limit: f.told.Limit, Window: f.told.Window}, "told")
 		return f.told.Limit, f.told.Window, true
 	}

@@ -10,7 +10,7 @@ var (
 	ttlMeanings = []string{"window-end", "to-full", "cleanup", "none"}
 	lives       = []string{"window", "two-windows", "none"}
 	ttlMissing  = []string{"for-ever", "heals", "repairs", "leak", "normal"}
-	valueKinds  = []string{"", "whole", "number", "instant", "text"}
+	valueKinds  = append([]string{"", "whole", "number", "decimal", "instant", "uuid", "text"}, sortedKeys(shapes)...)
 )
 
 func contains(list []string, s string) bool { return slices.Contains(list, s) }

@@ -74,3 +74,26 @@ func (f *Fallback) Keep(now, cost int64) {
 		f.bucket.drain(&f.rule, now, cost)
 	}
 }
+
+// Refund puts back what Decide took for a request that another of its limits
+// refused.
+func (f *Fallback) Refund(now, cost int64) {
+	if f.mode == FailLocal {
+		f.bucket.Give(&f.rule, now, cost)
+	}
+}
+
+// Idle reports whether f is as good as newly made: nothing is missing from its
+// bucket.
+func (f *Fallback) Idle(now int64) bool {
+	return f.mode != FailLocal || f.bucket.level(&f.rule, instant(now)) == f.rule.most
+}
+
+// Follow takes over what is left in the bucket of a fallback that f replaces,
+// as when the limit has changed. A bucket is never filled up by that.
+func (f *Fallback) Follow(old *Fallback, now int64) {
+	if f.mode == FailLocal && old.mode == FailLocal {
+		left := old.bucket.Take(&old.rule, now, 0).Remaining
+		f.bucket.drain(&f.rule, now, max(0, f.rule.whole-left))
+	}
+}

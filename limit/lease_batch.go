@@ -94,6 +94,22 @@ func (l *BatchLease) Granted(h *BatchHeld, now, n int64) {
 	}
 }
 
+// Refund puts back the token of a request that another of its limits refused,
+// unless the lease has died since.
+func (l *BatchLease) Refund(h *BatchHeld, now int64) {
+	if instant(now) < h.dies {
+		h.tokens++
+	}
+}
+
+// GiveUp takes out what is alive at now, as when a gateway stops, and returns
+// it, to be given back to the store.
+func (h *BatchHeld) GiveUp(now int64) (unspent int64) {
+	unspent = h.Tokens(now)
+	h.tokens = 0
+	return unspent
+}
+
 // add renews the life of all tokens that are held. Those that died before are
 // dropped first.
 func (l *BatchLease) add(h *BatchHeld, t, n int64) {

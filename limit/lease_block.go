@@ -48,6 +48,9 @@ func (l *BlockLease) Request(h *BlockHeld, now, cost int64) LeaseStep {
 	return step
 }
 
+// Refund puts back what a request spent that another of its limits refused.
+func (l *BlockLease) Refund(h *BlockHeld, cost int64) { h.tokens += max(0, cost) }
+
 // Granted adds the tokens of a lease whose answer arrives at now. Anything
 // expired must have been taken out before.
 func (l *BlockLease) Granted(h *BlockHeld, now, n int64) {

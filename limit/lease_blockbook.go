@@ -59,6 +59,9 @@ func NewBlockBook(s BucketSpec, block, gateways int64) (*BlockBook, error) {
 	return &BlockBook{rule, block, divUp(n, big.NewInt(s.Rate.Units))}, nil
 }
 
+// Pause is how long a denial tells a gateway to keep away.
+func (k *BlockBook) Pause() time.Duration { return time.Duration(k.pause) }
+
 // Lease takes a block out of a key's bucket and returns its size, or returns 0
 // and the instant before which the gateway should not ask again.
 func (k *BlockBook) Lease(b *Bucket, now int64) (granted, deniedUntil int64) {

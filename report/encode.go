@@ -59,7 +59,7 @@ func WriteCSV(w io.Writer, r *Result) error {
 	c := csv.NewWriter(w)
 	put := func(kind, name string, n ...int64) []string {
 		rec := make([]string, len(head))
-		rec[0], rec[1] = kind, cell(name)
+		rec[0], rec[1] = kind, Cell(name)
 		for i, v := range n {
 			rec[2+i] = strconv.FormatInt(v, 10)
 		}
@@ -94,8 +94,8 @@ func WriteCSV(w io.Writer, r *Result) error {
 	return c.Error()
 }
 
-// cell keeps a spreadsheet from running a name as a formula.
-func cell(s string) string {
+// Cell is s cleaned, and kept from being run as a formula by a spreadsheet.
+func Cell(s string) string {
 	s = Clean(s)
 	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
 		return "'" + s

@@ -1,6 +1,9 @@
 package sim
 
-import "github.com/weir-cli/weir/limit"
+import (
+	"github.com/weir-cli/weir/limit"
+	"github.com/weir-cli/weir/limit/metering"
+)
 
 // lifeOf names one life of one gateway, under which it sends running totals.
 type lifeOf struct{ gateway, life int64 }
@@ -11,8 +14,7 @@ type billingRun struct {
 	bucket   limit.Bucket
 	gateways []billed
 	agenda   agenda[billingEvent]
-	totals   map[lifeOf]int64 // newest running total of each life
-	sumTotal int64
+	totals   metering.Totals[lifeOf]
 	sumAdded int64
 	drawn    uint64
 	flag     bool
@@ -27,7 +29,7 @@ func newBillingRun(p *billing) (*billingRun, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &billingRun{p: p, rule: rule, gateways: make([]billed, p.Gateways), totals: map[lifeOf]int64{}, reachedAt: -1, flagAt: -1, knownAt: -1}
+	r := &billingRun{p: p, rule: rule, gateways: make([]billed, p.Gateways), reachedAt: -1, flagAt: -1, knownAt: -1}
 	for g := range p.Gateways {
 		r.agenda.add(p.Flush*Micros(g)/Micros(p.Gateways)+p.Flush, billingEvent{what: billingFlush, gateway: g})
 		r.agenda.add(p.FlagRead*Micros(g)/Micros(p.Gateways), billingEvent{what: billingLook, gateway: g})
@@ -57,12 +59,9 @@ func (r *billingRun) until(now Micros) {
 			r.agenda.add(at+r.p.Flush, e)
 		case billingArrives:
 			r.sumAdded += e.amount
-			// A running total that is not newer says nothing new.
-			if name := (lifeOf{e.gateway, e.life}); e.total > r.totals[name] {
-				r.sumTotal += e.total - r.totals[name]
-				r.totals[name] = e.total
-			}
-			if !r.flag && r.sumTotal >= r.p.Quota {
+			// A total that only grows numbers its records itself.
+			r.totals.Apply(lifeOf{e.gateway, e.life}, e.total, e.total)
+			if !r.flag && r.totals.Sum() >= r.p.Quota {
 				r.flag, r.flagAt = true, at
 			}
 		case billingLook:
@@ -118,7 +117,7 @@ func (r *billingRun) report(o *Outcome) {
 		}
 	}
 	for name, total := range seen {
-		onTheWay += max(0, total-r.totals[name])
+		onTheWay += max(0, total-r.totals.Of(name))
 	}
 	seconds := func(m Micros) float64 {
 		if m < 0 {
@@ -129,11 +128,11 @@ func (r *billingRun) report(o *Outcome) {
 	settled := r.served - onTheWay
 	o.Set("served", float64(r.served))
 	o.Set("served_in_outage", float64(r.inOutage))
-	o.Set("counted_by_totals", float64(r.sumTotal))
+	o.Set("counted_by_totals", float64(r.totals.Sum()))
 	o.Set("counted_by_increments", float64(r.sumAdded))
 	o.Set("lost_in_crash", float64(r.lost))
 	o.Set("not_yet_counted", float64(onTheWay))
-	o.Set("totals_error", float64(r.sumTotal-settled))
+	o.Set("totals_error", float64(r.totals.Sum()-settled))
 	o.Set("increments_error", float64(r.sumAdded-settled))
 	o.Set("records", float64(r.records))
 	o.Set("records_per_s", float64(r.p.Gateways)/r.p.Flush.Seconds())

@@ -43,7 +43,7 @@ func startServer() (*server, error) {
 	if err := s.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("%w (apt-get install redis-server redis-tools)", err)
 	}
-	s.client = redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port, MaxRetries: -1, PoolSize: 100, PipelinePoolSize: 100})
+	s.client = redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + port, MaxRetries: -1, ContextTimeoutEnabled: true, PoolSize: 100, PipelinePoolSize: 100})
 	for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		if err = s.client.Ping(context.Background()).Err(); err == nil {
 			return s, nil

@@ -38,8 +38,9 @@ func TestScripts(t *testing.T) {
 			return err
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"exits": exits,
-			"aim":   aim,
+			"exits":     exits,
+			"aim":       aim,
+			"miniredis": miniRedis,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

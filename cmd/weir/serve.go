@@ -20,7 +20,7 @@ import (
 type serveOptions struct {
 	limit                string
 	gateways             int
-	design               string
+	design               designFlag
 	listen               string
 	allowRemote          bool
 	unix                 string
@@ -37,6 +37,9 @@ type serveOptions struct {
 	wrong                []string
 	faults               gateway.Faults
 	allowReset           bool
+	store                *storeOptions
+	identity             *identityOptions
+	observe              *observeOptions
 	runFor               time.Duration
 	portsFile            string
 	seed                 *seed
@@ -44,6 +47,7 @@ type serveOptions struct {
 	out                  *output
 	keyHeaderFlag        func() bool // whether --key-header was given
 	refusalLatencyIsSame func() bool // whether --refusal-latency was left out
+	designGiven          func() bool
 }
 
 // stopGrace is how much longer than its latency a request may take to finish
@@ -61,15 +65,31 @@ upstream. Their addresses go to stderr, one a line.
 Every gateway answers GET /-/counts with the fleet's own books: offered,
 admitted and refused, in all, per gateway and for the busiest keys (?top=N).
 A request is counted once, when it is decided, whatever happens to its
-connection. GET /-/health says that it is up. Both answer this machine only.
+connection. GET /-/healthz says how it is. Both answer this machine only.
 
 --design says how the gateways share the limit: each grants all of it (local),
 each its part (exact-shares), one owner per key decides (sticky), or one store
-does (central).
+does (central). With one store a gateway may answer refusals again by itself
+(deny-cache), and hold tokens of a bucket that it spends by itself (leases).
+
+The store is in this process's memory unless --redis names another; then
+central is the default, and --on-failure says what happens while Redis does not
+answer: each gateway goes on with its share of the limit (local), admits (open)
+or refuses (closed). --rules-from serves a file of rules instead of one limit,
+or those that are in Redis, and follows their changes without dropping a
+request; --admin lets operators read and change them.
+
+--metrics, --decision-log and --meter show from outside what is decided, why,
+and what each key used. weir serve why and weir serve metered read the last two.
 
 --wrong makes a mistake on purpose, and may be given more than once:
   fast-clock=DURATION    the first gateway's clock is ahead, and believed
+  clock-skew=DURATION    the clocks are spread this far apart, and believed
   race[=DURATION]        reads and writes a bucket in two steps, this far apart
+  expire-once[=N]        INCRBY and EXPIRE in two calls; each Nth dies between
+  expire-refresh         EXPIRE on every call, so that a window never ends
+  two-calls              each of a request's limits is asked on its own
+  version-in-key         each version of the rules has buckets of its own
   retry-after-down       Retry-After rounded down
   no-retry-after         no Retry-After; a dialect's own reset field stays
   status-503             refuses with 503 instead of 429
@@ -79,13 +99,14 @@ does (central).
 It serves until --for is over or an interrupt comes, lets requests in progress
 finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`,
 		Example: `  weir serve --limit 10/s,burst=20 --gateways 20 --design local --latency 100ms --for 10s
-  weir serve --listen 127.0.0.1:0 --limit 5/s,burst=5 --wrong retry-after-down --for 10s --json`,
+  weir serve --listen 127.0.0.1:0 --limit 5/s,burst=5 --wrong retry-after-down --for 10s --json
+  weir serve --redis embedded --gateways 20 --limit 1000/s,burst=2000 --design leases,deny-cache --for 10s`,
 		Args: argNames(),
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.limit, "limit", "10/s,burst=20", "what one key is promised, such as 10/s,burst=20 or fixed-window:limit=600,window=60s")
 	fs.IntVar(&o.gateways, "gateways", 1, "how many gateways share the limit")
-	fs.Var(newChoice(&o.design, designNames()...), "design", "how they share it")
+	fs.Var(&o.design, "design", "how they share it: "+designNames())
 	fs.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`HOST:PORT` of the first gateway, the others follow; port 0 takes free ones")
 	fs.BoolVar(&o.allowRemote, "allow-remote", false, "let --listen name an address that other machines can reach")
 	fs.StringVar(&o.unix, "unix", "", "listen on a unix socket at this `PATH` instead (PATH.1, PATH.2, … for several gateways)")
@@ -96,7 +117,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs.Var(newChoice(&o.keyBy, "header", "address", "path", "constant"), "key-by", "what the limit counts by")
 	fs.StringVar(&o.keyHeader, "key-header", "X-API-Key", "the `NAME` of the header with the key; without it a caller's address is the key")
 	fs.StringVar(&o.keyText, "key-constant", "all", "the `KEY` of everybody with --key-by constant")
-	fs.Var(newChoice(&o.keyNames, "auto", "plain", "hash"), "key-names", "how keys are shown; auto hides real callers' keys, that is with --upstream or --allow-remote")
+	fs.Var(newChoice(&o.keyNames, "auto", "plain", "hash"), "key-names", "how keys are shown; auto hides real callers' keys, that is with --upstream, --allow-remote or --keys-file")
 	fs.StringVar(&o.cost.Header, "cost-header", "", "header `NAME` with a request's cost")
 	fs.StringVar(&o.cost.Query, "cost-query", "", "query parameter `NAME` with a request's cost")
 	fs.Int64Var(&o.cost.Max, "max-cost", 1_000_000, "the highest cost that a request may name")
@@ -110,21 +131,36 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs.BoolVar(&o.allowReset, "allow-reset", false, "let POST /-/reset start counts and limits afresh")
 	fs.DurationVar(&o.runFor, "for", 0, "stop after this `DURATION` (default: on Ctrl-C)")
 	fs.StringVar(&o.portsFile, "ports-file", "", "write the gateways' addresses to this `FILE`, one a line, once they answer")
+	o.store = newStoreOptions(fs)
+	o.identity = newIdentityOptions(fs)
+	o.observe = newObserveOptions(fs)
 	o.seed = newSeed(fs)
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "no addresses on stderr, only errors")
 	o.out = newOutput(fs, "text", "json", "csv")
 	o.keyHeaderFlag = func() bool { return fs.Changed("key-header") }
+	o.designGiven = func() bool { return fs.Changed("design") }
 	o.refusalLatencyIsSame = func() bool { return !fs.Changed("refusal-latency") }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, o, repeatLine(cmd)) }
+	cmd.AddCommand(newServeRulesCmd(a), newServeWhyCmd(a), newServeMeteredCmd(a))
 	return cmd
 }
 
-func designNames() []string {
+// designFlag reads a design, the parts of a combination in any order.
+type designFlag struct{ gateway.Design }
+
+func (d *designFlag) Type() string { return "DESIGN" }
+
+func designNames() string {
 	var names []string
-	for d := gateway.Local; d <= gateway.Central; d++ {
+	for _, d := range gateway.Designs() {
 		names = append(names, d.String())
 	}
-	return names
+	return strings.Join(names, " | ")
+}
+
+func (d *designFlag) Set(s string) (err error) {
+	d.Design, err = gateway.ParseDesign(s)
+	return err
 }
 
 // config reads the options' texts.
@@ -133,7 +169,7 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 		Gateways: o.gateways, Listen: o.listen, AllowRemote: o.allowRemote, Unix: o.unix, TLS: o.tls,
 		Key: gateway.Key{Header: o.keyHeader, Constant: o.keyText}, Cost: o.cost,
 		Latency: o.latency, RefusalLatency: o.refusalLatency, Faults: o.faults,
-		Reset: o.allowReset,
+		Reset: o.allowReset, Seed: seed,
 	}
 	c.Faults.Seed = seed
 	if o.runFor < 0 {
@@ -157,14 +193,23 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 	if o.certOut != "" && (!o.tls.On || o.tls.CertFile != "") {
 		return c, usagef("weir serve --tls --cert-out "+o.certOut, "--cert-out writes the certificate that --tls makes, and none is made")
 	}
-	if c.Limit, c.Judge, err = parseLimit(o.limit); err != nil {
+	if err := o.store.config(&c); err != nil {
 		return c, err
 	}
-	if c.Judge == nil {
-		return c, usagef("weir serve --limit 10/s,burst=20", "--limit is empty")
+	if err := o.identity.config(&c); err != nil {
+		return c, err
 	}
-	if c.Design, err = gateway.ParseDesign(o.design); err != nil {
-		return c, serveError(err)
+	if o.store.operate.rulesFrom == "" {
+		if c.Limit, c.Judge, err = parseLimit(o.limit); err != nil {
+			return c, err
+		}
+		if c.Judge == nil {
+			return c, usagef("weir serve --limit 10/s,burst=20", "--limit is empty")
+		}
+	}
+	c.Design = o.design.Design
+	if o.store.redis.given() && !o.designGiven() {
+		c.Design = gateway.Central
 	}
 	if c.Key.By, err = gateway.ParseKeyBy(o.keyBy); err != nil {
 		return c, serveError(err)
@@ -182,8 +227,9 @@ func (o *serveOptions) config(seed int64) (c gateway.Config, err error) {
 			return c, usagef("weir serve --upstream http://127.0.0.1:9000", "--upstream is not a URL")
 		}
 	}
-	c.HashKeys = o.keyNames == "hash" || o.keyNames == "auto" && (o.upstream != "" || o.allowRemote)
-	return c, nil
+	c.HashKeys = o.keyNames == "hash" || o.keyNames == "auto" && (o.upstream != "" || o.allowRemote || c.KeysFile != "")
+	c.Observe.Metrics = o.store.operate.admin != ""
+	return c, o.observe.config(&c, o.store.redis, seed)
 }
 
 func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int64) string) error {
@@ -195,6 +241,22 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	if err := o.out.check(); err != nil {
 		return err
 	}
+	store, where, done, err := o.store.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer done()
+	c.Redis, c.Notice = store, notice(a)
+	operation, set, err := o.store.operate.read(ctx, a, store, c.Gateways, o.quiet)
+	if err != nil {
+		return err
+	}
+	c.Rules = set
+	closeLog, err := o.observe.open(ctx, a, o.store.redis, &c)
+	if err != nil {
+		return err
+	}
+	defer closeLog()
 	f, err := gateway.New(c)
 	if err != nil {
 		return serveError(err)
@@ -202,15 +264,18 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	if err := f.Start(); err != nil {
 		return serveError(err)
 	}
-	failed := announce(a, f, &o)
+	failed := announce(a, f, &o, where)
+	if failed == nil {
+		failed = operation.start(ctx, a, o.store.operate, f, o.quiet)
+	}
 	interrupted := false
 	if failed == nil {
 		interrupted, failed = untilOver(ctx, f, o.runFor)
 	}
 
-	stop, cancel := context.WithTimeout(a.cut, max(c.Latency, c.RefusalLatency)+stopGrace)
+	stop, cancel := context.WithTimeout(a.cut, max(c.Latency, c.RefusalLatency)+c.StoreTimeout+stopGrace)
 	defer cancel()
-	if err := f.Stop(stop); failed == nil && err != nil {
+	if err := errors.Join(operation.stop(stop), f.Stop(stop)); failed == nil && err != nil {
 		failed = reachError(err, "")
 	}
 	// What was served is reported whatever ended it.
@@ -238,8 +303,9 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	return nil
 }
 
-// announce tells people and scripts where the fleet listens.
-func announce(a *app, f *gateway.Fleet, o *serveOptions) error {
+// announce tells people and scripts where the fleet listens, and where its
+// store is when that is news.
+func announce(a *app, f *gateway.Fleet, o *serveOptions, where string) error {
 	urls := f.URLs()
 	if o.certOut != "" {
 		if err := writeOutFile(o.certOut, func(w io.Writer) error { _, err := w.Write(f.Certificate()); return err }); err != nil {
@@ -261,8 +327,11 @@ func announce(a *app, f *gateway.Fleet, o *serveOptions) error {
 	}
 	if !o.quiet {
 		_ = lines(a.stderr) // nothing is left to tell it to
+		if where != "" {
+			fmt.Fprintln(a.stderr, where)
+		}
 		if a.stderrTTY {
-			fmt.Fprintf(a.stderr, "%s. Ctrl-C ends it and prints what it saw.\n", f.Name())
+			fmt.Fprintf(a.stderr, "%s, kept in %s. Ctrl-C ends it and prints what it saw.\n", f.Name(), o.store.kept())
 		}
 	}
 	return nil
@@ -291,6 +360,9 @@ func untilOver(ctx context.Context, f *gateway.Fleet, d time.Duration) (interrup
 func serveError(err error) error {
 	var config *gateway.ConfigError
 	var share *limit.SpecError // the limit is right, its part for a gateway is not
+	if typed, ok := keysError(err); ok {
+		return typed
+	}
 	switch {
 	case errors.As(err, &share):
 		return usageError(err, "weir serve --design local")

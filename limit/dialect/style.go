@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,6 +67,17 @@ type State struct {
 	Window     time.Duration // 0 when the limit has none
 	Policy     string        // name of the policy; empty is "default"
 	Now        int64         // unix nanoseconds; for instants
+	// Declared are the policies in force. When there are none, Limit and
+	// Window are the one policy.
+	Declared []Declared
+}
+
+// Declared is one policy, as RateLimit-Policy names it.
+type Declared struct {
+	Name   string // empty is "default"
+	Quota  int64
+	Window time.Duration // 0 when the policy has none
+	Unit   string        // of the quota; empty is requests
 }
 
 // sfMax is the largest Integer of a structured field (RFC 9651, 3.3.1).
@@ -91,25 +103,24 @@ func (s Style) Append(dst []Pair, st State) []Pair {
 	if refusedFor {
 		until = ceilSeconds(st.RetryAfter)
 	}
-	window := ceilSeconds(st.Window)
 	switch s {
 	case Draft11:
-		name := quote(st.Policy)
-		policy := name + ";q=" + itoa(limit)
-		if window > 0 {
-			policy += ";w=" + itoa(window)
+		var room [64]byte
+		state := append(appendQuoted(room[:0], st.Policy), ";r="...)
+		state = strconv.AppendInt(state, left, 10)
+		if refusedFor || st.ResetAfter >= 0 { // without t there is no hint
+			state = strconv.AppendInt(append(state, ";t="...), until, 10)
 		}
-		dst = append(dst, Pair{"RateLimit-Policy", policy},
-			Pair{"RateLimit", name + ";r=" + itoa(left) + ";t=" + itoa(until)})
+		dst = append(dst, Pair{"RateLimit-Policy", namedPolicies(&st)}, Pair{"RateLimit", string(state)})
 	case Draft07:
-		dst = appendIntPolicy(dst, limit, window)
+		dst = appendIntPolicy(dst, &st)
 		dst = append(dst, Pair{"RateLimit", "limit=" + itoa(limit) + ", remaining=" + itoa(left) + ", reset=" + itoa(until)})
 	case Draft06, Draft03:
 		first := itoa(limit)
 		if s == Draft06 {
-			dst = appendIntPolicy(dst, limit, window)
-		} else if window > 0 {
-			first += ", " + first + ";w=" + itoa(window)
+			dst = appendIntPolicy(dst, &st)
+		} else if p := intPolicies(&st); p != "" {
+			first += ", " + p
 		}
 		dst = append(dst, Pair{"RateLimit-Limit", first},
 			Pair{"RateLimit-Remaining", itoa(left)}, Pair{"RateLimit-Reset", itoa(until)})
@@ -128,11 +139,66 @@ func (s Style) Append(dst []Pair, st State) []Pair {
 	return dst
 }
 
-func appendIntPolicy(dst []Pair, limit, window int64) []Pair {
-	if window == 0 {
-		return dst // w is required, so a limit without a window has no policy
+// declared is what st declares; room saves an allocation.
+func (st *State) declared(room *[1]Declared) []Declared {
+	if len(st.Declared) > 0 {
+		return st.Declared
 	}
-	return append(dst, Pair{"RateLimit-Policy", itoa(limit) + ";w=" + itoa(window)})
+	room[0] = Declared{Name: st.Policy, Quota: st.Limit, Window: st.Window}
+	return room[:]
+}
+
+// namedPolicies is draft 11's RateLimit-Policy.
+func namedPolicies(st *State) string {
+	var room [1]Declared
+	var space [160]byte
+	b := space[:0]
+	for i, p := range st.declared(&room) {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = appendQuoted(b, p.Name)
+		b = append(b, ";q="...)
+		b = strconv.AppendInt(b, min(max(p.Quota, 0), sfMax), 10)
+		if p.Unit != "" {
+			b = append(b, ";qu="...)
+			b = appendQuoted(b, p.Unit)
+		}
+		if w := ceilSeconds(p.Window); w > 0 {
+			b = append(b, ";w="...)
+			b = strconv.AppendInt(b, w, 10)
+		}
+	}
+	return string(b)
+}
+
+func appendIntPolicy(dst []Pair, st *State) []Pair {
+	if p := intPolicies(st); p != "" {
+		return append(dst, Pair{"RateLimit-Policy", p})
+	}
+	return dst
+}
+
+// intPolicies are policies as drafts up to 07 write them. A window is required
+// there, and a policy's only name is its quota: one without a window, and a
+// second one of the same quota, are left out.
+func intPolicies(st *State) string {
+	var room [1]Declared
+	var b []byte
+	all := st.declared(&room)
+	for i, p := range all {
+		w := ceilSeconds(p.Window)
+		if w == 0 || slices.ContainsFunc(all[:i], func(o Declared) bool { return o.Quota == p.Quota && o.Window > 0 }) {
+			continue
+		}
+		if len(b) > 0 {
+			b = append(b, ", "...)
+		}
+		b = strconv.AppendInt(b, min(max(p.Quota, 0), sfMax), 10)
+		b = append(b, ";w="...)
+		b = strconv.AppendInt(b, w, 10)
+	}
+	return string(b)
 }
 
 func itoa(n int64) string { return strconv.FormatInt(n, 10) }
@@ -158,13 +224,12 @@ func ceilUnix(now int64, d time.Duration) int64 {
 	return max(t.sec+int64(d/time.Second)+(nanos+999_999_999)/1_000_000_000, 0)
 }
 
-// quote writes a policy's name as a String (RFC 9651, 3.3.3); what a String
-// cannot hold becomes a question mark.
-func quote(name string) string {
+// appendQuoted writes a policy's name as a String (RFC 9651, 3.3.3); what a
+// String cannot hold becomes a question mark.
+func appendQuoted(b []byte, name string) []byte {
 	if name == "" {
 		name = "default"
 	}
-	b := make([]byte, 0, len(name)+2)
 	b = append(b, '"')
 	for i := 0; i < len(name); i++ {
 		switch c := name[i]; {
@@ -176,7 +241,7 @@ func quote(name string) string {
 			b = append(b, c)
 		}
 	}
-	return string(append(b, '"'))
+	return append(b, '"')
 }
 
 // token makes a name that is safe in any field.

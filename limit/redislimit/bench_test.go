@@ -15,13 +15,17 @@ const manyTokens = "1000000000/s,burst=1000000"
 func BenchmarkLonely(b *testing.B) {
 	c := redistest.Server(b).Client(b)
 	p := part(b, "k", manyTokens, 1)
-	b.Run("store", func(b *testing.B) {
-		s := storeOn(b, c, Options{})
-		b.ReportAllocs()
-		for b.Loop() {
-			take(b, s, p)
-		}
-	})
+	for name, ctx := range map[string]context.Context{"store": context.Background(), "store, who may leave": b.Context()} {
+		b.Run(name, func(b *testing.B) {
+			s := storeOn(b, c, Options{})
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := s.Take(ctx, p); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
 	b.Run("bare", func(b *testing.B) {
 		script := scriptFor([]Part{p})
 		ctx := context.Background()

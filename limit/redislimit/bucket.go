@@ -3,7 +3,6 @@ package redislimit
 import (
 	"math/bits"
 	"strconv"
-	"time"
 
 	"github.com/weir-cli/weir/limit"
 )
@@ -16,8 +15,6 @@ const (
 	// maxGrain is the finest division of a token that converts into another
 	// with an error of at most one unit.
 	maxGrain = 1 << 50
-	// maxFull is the longest time to fill, in µs.
-	maxFull = 1 << 61 / 1000
 )
 
 // numberBucket fills in a bucket's numbers: units gained per µs, units in a
@@ -47,9 +44,6 @@ func numberBucket(r *Rule) error {
 	faster, ok2 := times(gain, scale, maxExact)
 	if finer, ok3 := times(most, scale, top); ok1 && ok2 && ok3 {
 		gain, grain, most = faster, fine, finer
-	}
-	if (most-1)/gain >= maxFull {
-		return fail(field, strconv.FormatInt(value, 10), "takes more than %s to fill at %s", limit.ShortDuration(maxFull*time.Microsecond), s.Rate)
 	}
 	r.most = tokens
 	follow := int64(0)

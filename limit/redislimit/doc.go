@@ -3,7 +3,7 @@
 // decides as the pure limiter does on the same trace in microseconds, and
 // writes nothing unless all of a request's limits can be read.
 //
-// A limit's state is one key, such as rl:{k-7}:requests (see [Keys]): the tag
+// A limit's state is one key, such as rl:{k-7}:requests (see [Key]): the tag
 // in braces keeps all of a customer's limits on one node, the rule's name
 // comes last, and its version never stands in it, so that a changed rule goes
 // on with the state that is there. Every write sets a time to live of at least

@@ -127,13 +127,15 @@ func classifyReply(text string) Kind {
 	switch {
 	case strings.HasPrefix(text, "ERR max number of clients"), strings.HasPrefix(text, "max number of clients"):
 		return KindMaxClients
+	case strings.Contains(text, "Protocol error: unauthenticated"): // so many words, and no login
+		return KindNoAuth
 	case strings.HasPrefix(text, "ERR Client sent AUTH"), strings.HasPrefix(text, "ERR invalid password"), strings.HasPrefix(text, "ERR AUTH"):
 		return KindNoAuth
 	case strings.Contains(text, "user executing the script can't"):
 		return KindNoPerm
-	case strings.Contains(text, "keys in different slots"), strings.Contains(text, "don't hash to the same slot"):
+	case strings.Contains(text, "keys in different slots"), strings.Contains(text, "hash to the same slot"):
 		return KindCrossSlot
-	case strings.Contains(text, "unning script"):
+	case strings.Contains(text, "unning script"), strings.Contains(text, "ompiling script"): // the latter is miniredis
 		for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ' ' || r == ':' }) {
 			if kind, ok := codes[strings.TrimPrefix(word, "-")]; ok {
 				return kind

@@ -31,7 +31,10 @@ func groupParts(parts []Part) [][]int {
 
 // keeps reports whether something that was taken in group cannot go back.
 func keeps(parts []Part, group []int) bool {
-	return slices.ContainsFunc(group, func(i int) bool { return parts[i].Cost > 0 && !parts[i].Rule.Gives() })
+	return slices.ContainsFunc(group, func(i int) bool {
+		r := parts[i].Rule
+		return parts[i].Cost > 0 && !r.Gives() && !r.Releases()
+	})
 }
 
 func boolInt(b bool) int {
@@ -68,6 +71,13 @@ func (s *Store) takeGroups(ctx context.Context, parts []Part, groups [][]int) (A
 		if !one.OK && !never && !refused {
 			refused = true
 			s.giveBack(ctx, parts, groups[:g])
+			for _, group := range groups[:g] {
+				for _, i := range group {
+					if d := &a.Parts[i]; parts[i].Cost > 0 && !keeps(parts, []int{i}) {
+						d.Remaining = min(d.Limit, d.Remaining+parts[i].Cost)
+					}
+				}
+			}
 		}
 	}
 	a.join()
@@ -92,8 +102,12 @@ func (s *Store) giveBack(ctx context.Context, parts []Part, groups [][]int) {
 	var all sync.WaitGroup
 	for _, group := range groups {
 		for _, i := range group {
-			if p := &parts[i]; p.Cost > 0 && p.Rule.Gives() {
+			switch p := parts[i]; {
+			case p.Cost <= 0:
+			case p.Rule.Gives():
 				all.Go(func() { _ = s.GiveBack(ctx, p.Key, p.Rule, p.Cost) })
+			case p.Rule.Releases():
+				all.Go(func() { _ = s.release(ctx, p) })
 			}
 		}
 	}

@@ -77,8 +77,8 @@ func plain(c byte) bool {
 	return c > ' ' && c < 0x7f && c != '{' && c != '}' && c != '%' && c != '~'
 }
 
-// slots is how many a cluster has.
-const slots = 1 << 14
+// clusterSlots is how many a cluster has.
+const clusterSlots = 1 << 14
 
 // slotOf is the slot of a cluster that key belongs to: the CRC-16 of what is
 // in the first pair of braces, or of all of it when that is empty or missing.
@@ -92,7 +92,7 @@ func slotOf(key string) int {
 	for i := range len(key) {
 		crc = crc<<8 ^ crcTable[byte(crc>>8)^key[i]]
 	}
-	return int(crc % slots)
+	return int(crc % clusterSlots)
 }
 
 // crcTable is of CRC-16/XMODEM: polynomial 0x1021, nothing reflected.

@@ -6,7 +6,7 @@ import (
 
 // Part is what a request asks of one of its limits.
 type Part struct {
-	Key  string // in Redis; see [Keys]
+	Key  string // in Redis; see [Key]
 	Rule *Rule
 	Cost int64 // 0 is a peek: it takes nothing and is short when a cost of 1 would be
 	// ID names the holder of a concurrency limit's slots, which Release wants

@@ -37,8 +37,14 @@ func (s *Store) nodeOf(c *redis.Client) *node {
 	return n.(*node)
 }
 
+// newNode makes c keep to the Store's timeout: its contexts do, if the client
+// heeds them, and otherwise a copy of it does, which go-redis leaves without
+// the client's hooks.
 func (s *Store) newNode(c *redis.Client) *node {
-	n := &node{s: s, c: c.WithTimeout(s.o.Timeout), addr: c.Options().Addr}
+	n := &node{s: s, c: c, addr: c.Options().Addr}
+	if n.heeds = c.Options().ContextTimeoutEnabled; !n.heeds {
+		n.c = c.WithTimeout(s.o.Timeout)
+	}
 	n.idle.L = &n.mu
 	return n
 }
@@ -94,7 +100,7 @@ func (s *Store) follow(n *node, c *call) bool {
 	if !c.state.CompareAndSwap(taken, queued) {
 		return false
 	}
-	return to.submit(c)
+	return to.submit(c, false)
 }
 
 // nodeAt is the node at addr, reached as like is when it is new.

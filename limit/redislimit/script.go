@@ -34,7 +34,8 @@ func luaSource(files ...string) string {
 			panic("redislimit: " + err.Error()) // a name in this package is wrong
 		}
 		for line := range strings.Lines(string(text)) {
-			if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "--") {
+			line, _, _ = strings.Cut(line, "-- ")
+			if line = strings.TrimSpace(line); line != "" && line != "--" {
 				b.WriteString(line + "\n")
 			}
 		}

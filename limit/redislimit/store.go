@@ -77,6 +77,13 @@ func NewStore(c redis.UniversalClient, o Options) *Store {
 // server in one script call. In a cluster the parts of each slot are a call of
 // their own: see docs/redis.md for what that leaves open. Its error is a
 // *StoreError.
+//
+// A caller leaves at once when ctx ends. One whose ctx never does, such as
+// context.WithoutCancel's, still leaves after Options.Timeout, and is answered
+// sooner when the store is idle.
+//
+// After an ambiguous error, parts of concurrency limits may be held: give them
+// to Release.
 func (s *Store) Take(ctx context.Context, parts ...Part) (Answer, error) {
 	if len(parts) == 0 {
 		a := Answer{}
@@ -152,7 +159,7 @@ func (s *Store) wait(ctx context.Context, key string, c *call) (string, error) {
 	if err != nil {
 		return "", &StoreError{Kind: Classify(err), Err: err}
 	}
-	if !n.submit(c) {
+	if !n.submit(c, ctx.Done() == nil) {
 		return n.addr, &StoreError{Kind: KindClosed, Node: n.addr, Err: redis.ErrClosed}
 	}
 	c.timer.Reset(s.o.Timeout)

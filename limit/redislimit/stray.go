@@ -30,7 +30,8 @@ func (s *Store) stray(addr string, like *redis.Client) *node {
 		return nil
 	}
 	o := *like.Options()
-	o.Addr, o.MaxRetries = addr, -1
+	o.Addr, o.MaxRetries, o.ContextTimeoutEnabled = addr, -1, true
+	o.PushNotificationProcessor = nil // each client has its own
 	if t.at == nil {
 		t.at = map[string]*node{}
 	}

@@ -36,6 +36,9 @@ do
         end
       end
     end
+    if held == 0 then
+      extra = 0 -- whatever it says, nobody has it
+    end
     local count = held + extra
     local ask, retry = max(cost, 1), 0
     if ask > a or cost < 0 then

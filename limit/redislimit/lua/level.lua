@@ -2,10 +2,15 @@
 -- pass as of an instant. It grows by r units a microsecond up to most, which
 -- is b tokens of g units each. They differ in what they keep of it.
 
+-- HALF of MAX leaves room for a sum; FINEST is the finest part of a token that
+-- converts with an error below one.
+local HALF, FINEST = 4503599627370496, 1125899906842624
+
 -- refit turns n units of 1/from token into units of 1/to, at most cap, rounded
 -- down, or up with up = 1; when the numbers are too large for that to be exact,
 -- by one more at most.
 local function refit(n, from, to, cap, up)
+  if from == to then return min(n, cap) end
   local tokens = floor(n / from)
   local rest, part = n - tokens * from, 0
   if tokens * to >= cap then return cap end
@@ -16,51 +21,60 @@ local function refit(n, from, to, cap, up)
   elseif rest * to <= MAX then
     part = rest * to / from
   else
-    -- Off by less than a quarter while to is at most 2^50.
+    -- Off by less than a quarter while to is at most FINEST.
     part = max(0, rest / from * to + (up == 1 and 0.25 or -0.25))
   end
   part = up == 1 and ceil(part) or floor(part)
   return min(cap, tokens * to + part)
 end
 
--- fields reads a hash of whole numbers: a table of them, nil when there is no
--- such key, or false when any cannot be read. g and r must be above zero.
-local function fields(key, names)
-  local got = redis.call('HMGET', key, unpack(names))
-  local v, seen, good = {}, false, true
-  for i, name in ipairs(names) do
-    v[name] = whole(got[i])
-    seen = seen or got[i] ~= false
-    good = good and v[name] ~= nil
+-- fields reads a hash of whole numbers, g, t, b, r, x and y if there is one: a
+-- list of them, nil when there is no such key, or false when any cannot be
+-- read. g and r must be above zero.
+local function fields(key, x, y)
+  local v, n, seen, good = nil, 5, false, true
+  if y then
+    v, n = redis.call('HMGET', key, 'g', 't', 'b', 'r', x, y), 6
+  else
+    v = redis.call('HMGET', key, 'g', 't', 'b', 'r', x)
+  end
+  for i = 1, n do
+    seen = seen or v[i]
+    v[i] = whole(v[i])
+    good = good and v[i]
   end
   if not seen and redis.call('EXISTS', key) == 0 then return nil end
-  return good and v.g > 0 and v.r > 0 and v
+  if not good or v[1] == 0 or v[4] == 0 then return false end
+  return v
 end
 
--- bucket makes a fragment. names are its fields, g, t, b and r among them.
--- read(v, g, most) is the room that the fields tell, as of v.t, or nil when
--- they cannot be right; write(room, at, r, most) are the fields' values, as
--- name, value, ..., without g, t, b and r. queue is true when a call that
--- passes is held until its turn.
-local function bucket(names, read, write, queue)
+-- bucket makes a fragment that keeps g, t (the time), b, r, and x and y, whose
+-- meaning is its own. read(from, t, b, r, x, y, g, most) is the room that they
+-- tell in units of 1/g as of t, at most most, or nil when they cannot be right;
+-- from is the g that they were written in. write(room, at, r, most) is x and y.
+-- queue is true when a call that passes is held until its turn.
+local function bucket(x, y, read, write, queue)
   return function(key, now, cost, id, r, g, most, b, follow)
-    local full = ceil(most / r)
-    local room, at, bad = most, now, 0
-    local v = fields(key, names)
+    local full, room, at, bad, same = ceil(most / r), most, now, 0, false
+    local v = fields(key, x, y)
     if v then
-      room = read(v, g, most)
-    elseif v == false then
-      room = nil
-    end
-    if not room then
-      room, bad = 0, 1
-    elseif v then
-      local gone = now - v.t
-      if gone > 0 then
-        room = gone >= ceil((most - room) / r) and most or room + gone * r
-      elseif follow ~= 1 and -gone <= max(full, HELD) then
-        at = v.t
+      local from, t = v[1], v[2]
+      -- A finer state stays as fine, so that rules in turn lose nothing of it.
+      local finer = from / g
+      if finer > 1 and from % g == 0 and from <= FINEST and max(most, r) * finer <= HALF then
+        g, r, most = from, r * finer, most * finer
       end
+      same = from == g and v[3] == b and v[4] == r
+      room = read(from, t, v[3], v[4], v[5], v[6], g, most)
+      if room and now > t then
+        local gone = now - t
+        room = gone >= ceil((most - room) / r) and most or room + gone * r
+      elseif room and follow ~= 1 and t - now <= max(full, HELD) then
+        at = t
+      end
+    end
+    if v == false or not room then
+      room, bad, same = 0, 1, false
     end
     local lag, ask, retry = at - now, max(cost, 1), 0
     if cost < 0 or ask > b then
@@ -80,8 +94,14 @@ local function bucket(names, read, write, queue)
         delay = ceil((most - room + (ask - 1) * g) / r)
       end
       if mode ~= 'look' then
-        if bad == 1 then redis.call('DEL', key) end
-        redis.call('HSET', key, 'g', fmt(g), 't', fmt(at), 'b', fmt(b), 'r', fmt(r), write(left, at, r, most))
+        if bad == 1 then redis.call('UNLINK', key) end
+        if not same then redis.call('HSET', key, 'g', fmt(g), 'b', fmt(b), 'r', fmt(r)) end
+        local p, q = write(left, at, r, most)
+        if y then
+          redis.call('HSET', key, 't', fmt(at), x, fmt(p), y, fmt(q))
+        else
+          redis.call('HSET', key, 't', fmt(at), x, fmt(p))
+        end
         expire(key, max(reset, lag + full))
       end
       return max(0, floor(left / g)), reset, delay

@@ -4,9 +4,9 @@ local now, n = clock(ARGV[1]), #KEYS
 local parts, all, never = {}, true, false
 for i = 1, n do
   local p = 8 * i - 6
-  local cost, arg = tonumber(ARGV[p + 1]), {}
-  for j = 1, 5 do arg[j] = tonumber(ARGV[p + 2 + j]) end
-  local ok, retry, finish, bad = L[ARGV[p]](KEYS[i], now, cost, ARGV[p + 2], unpack(arg))
+  local cost = tonumber(ARGV[p + 1])
+  local ok, retry, finish, bad = L[ARGV[p]](KEYS[i], now, cost, ARGV[p + 2], tonumber(ARGV[p + 3]),
+    tonumber(ARGV[p + 4]), tonumber(ARGV[p + 5]), tonumber(ARGV[p + 6]), tonumber(ARGV[p + 7]))
   all, never = all and ok, never or retry == -1
   parts[i] = {ok, retry, finish, bad, cost}
 end
@@ -14,16 +14,15 @@ end
 -- nothing when one of them can never pass.
 local reply = {now}
 for i = 1, n do
-  local ok, retry, finish, bad, cost = unpack(parts[i])
+  local ok, retry, finish, bad, cost = unpack(parts[i], 1, 5)
   local mode = 'refresh'
   if cost <= 0 or never and n > 1 then
     mode = 'look'
   elseif all then
     mode = 'charge'
   end
-  local remaining, reset, delay = finish(mode)
-  for _, x in ipairs({ok and 1 or 0, retry, remaining, reset, delay, bad or 0}) do
-    reply[#reply + 1] = x
-  end
+  local p = 6 * i - 4
+  reply[p], reply[p + 1], reply[p + 5] = ok and 1 or 0, retry, bad or 0
+  reply[p + 2], reply[p + 3], reply[p + 4] = finish(mode)
 end
 return reply

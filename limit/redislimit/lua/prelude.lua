@@ -2,16 +2,17 @@
 -- Time is in microseconds.
 local MAX = 9007199254740991
 local floor, ceil, max, min = math.floor, math.ceil, math.max, math.min
+local format, find = string.format, string.find
 local L = {}
 
 -- fmt is how every number is written.
 local function fmt(n)
-  return string.format('%.0f', n)
+  return format('%.0f', n)
 end
 
 -- whole reads decimal digits up to MAX, and is nil for anything else.
 local function whole(s)
-  if s and #s <= 16 and string.find(s, '^%d+$') then
+  if s and #s <= 16 and find(s, '^%d+$') then
     local n = tonumber(s)
     if n <= MAX then return n end
   end

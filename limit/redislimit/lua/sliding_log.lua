@@ -7,7 +7,7 @@
 -- and at the oldest in the window, and finds a wait by halving. What has left
 -- the window goes some at a time.
 do
-  local STEP = 64 -- entries that a check removes
+  local STEP = 16 -- entries that a check removes
 
   -- SUM and COST of a member.
   local function entry(member)

@@ -1,4 +1,4 @@
 -- Token bucket: n units held.
-L.t = bucket({'n', 'g', 't', 'b', 'r'},
-  function(v, g, most) return refit(v.n, v.g, g, most, 0) end,
-  function(room) return 'n', fmt(room) end)
+L.t = bucket('n', nil,
+  function(from, t, b, r, n, _, g, most) return refit(n, from, g, most, 0) end,
+  function(room) return room end)

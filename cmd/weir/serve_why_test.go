@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/weir-cli/weir/gateway/journal"
+)
+
+// Why a customer was held at 80 a second, in sentences.
+func TestWhyText(t *testing.T) {
+	at := func(s int) time.Time { return time.Date(2026, 8, 1, 12, 0, s, 0, time.UTC) }
+	spell := func(from, to int, limit, whose string, version, admitted, refused int64, by map[string]int64) journal.Spell {
+		return journal.Spell{Rule: journal.Rule{Name: "requests", Limit: limit, From: whose}, Version: version,
+			Since: at(from), Until: at(to), Admitted: admitted, AdmittedUnits: admitted, Refused: refused, RefusedBy: by}
+	}
+	a := &journal.Answer{
+		Name: "k-7", Plan: "gold", From: at(0), To: at(300), Lines: 999,
+		Spells: []journal.Spell{
+			spell(10, 20, "160/s,burst=160", "override: launch", 4, 1600, 1, map[string]int64{"\x1b[2J": 1}),
+			spell(100, 200, "80/s,burst=80", "plan gold", 3, 8000, 1000, map[string]int64{"store": 120, "deny-cache": 880}),
+		},
+		Sampled:  journal.Sampled{Admitted: 3, Refused: 1},
+		Versions: []journal.Version{{At: at(0), Version: 3}, {At: at(15), Version: 4}},
+		Breakers: []journal.Turn{{At: at(30), Breaker: journal.Breaker{Open: true}}, {At: at(31)}, {At: at(40), Breaker: journal.Breaker{Open: true}}},
+		Missing:  journal.Gap{Lines: 1234, Refusals: 1},
+	}
+	var b bytes.Buffer
+	if err := writeWhy(&b, a, 2, 76); err != nil {
+		t.Fatal(err)
+	}
+	const want = `k-7 (plan gold) was held at 80.0 a second by rule requests (80/s,burst=80,
+from plan gold).
+  12:01:40 to 12:03:20, requests 80/s,burst=80 under version 3: 8,000 units
+  passed (80.0 a second) and 1,000 requests were refused (10.0 a second).
+  Who refused: refusals of the store that were still in force 88%, the store
+  12%.
+  12:00:10 to 12:00:20, requests 160/s,burst=160 under version 4: 1,600
+  units passed (160.0 a second) and 1 request was refused (0.1 a second).
+  Who refused: \x1b[2J 100%.
+The log shows 4 decisions one by one: 3 passed, 1 refused.
+The rules changed: version 3 from 12:00:00, version 4 from 12:00:15.
+Meanwhile gateways' breakers opened 2 times, from 12:00:30 to 12:00:40: the
+store did not answer, and each rule decided as it is told to for that.
+note: 1,234 lines and 1 refusal of callers are missing from the log: too
+many at once.
+note: 2 lines could not be read.
+`
+	if b.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", b.String(), want)
+	}
+
+	for _, tt := range []struct {
+		why  string
+		a    journal.Answer
+		want string
+	}{
+		{"an empty log", journal.Answer{}, "The log says nothing about that time."},
+		{"nobody of that name", journal.Answer{Lines: 1}, "No line names that caller"},
+		{"never refused", journal.Answer{Lines: 1, Name: "k", Sampled: journal.Sampled{Admitted: 2}}, "k was not refused"},
+		{"refused a moment ago", journal.Answer{Lines: 1, Name: "k", Sampled: journal.Sampled{Refused: 2}}, "its counts are not in the log yet"},
+	} {
+		b.Reset()
+		if err := writeWhy(&b, &tt.a, 0, 200); err != nil || !strings.Contains(b.String(), tt.want) {
+			t.Errorf("%s: %s %v", tt.why, b.String(), err)
+		}
+	}
+}
+
+func TestEachLine(t *testing.T) {
+	long := strings.Repeat("x", 3*maxNDJSONLine)
+	for _, tt := range []struct {
+		text, taken string
+		bad         int
+	}{
+		{"", "", 0},
+		{"a\nb\n", "a b", 0},
+		{"a\n\n\nb", "a b", 0},
+		{long + "\na\n", "a", 1},
+		{"a\n" + long, "a", 1},
+		{"no\na\n" + long + "\nno\nb\n", "a b", 3},
+	} {
+		var taken []string
+		bad, err := eachLine(strings.NewReader(tt.text), func(line []byte) bool {
+			if strings.HasPrefix(string(line), "no") {
+				return false
+			}
+			taken = append(taken, strings.TrimSpace(string(line)))
+			return true
+		})
+		if err != nil || bad != tt.bad || strings.Join(taken, " ") != tt.taken {
+			t.Errorf("%.20q: took %q, %d bad, %v", tt.text, taken, bad, err)
+		}
+	}
+}
