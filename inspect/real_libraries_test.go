@@ -18,6 +18,10 @@ type library struct {
 	refusal  refusal
 	wait     waits
 	rounding time.Duration // by how much its wait may be rounded
+	// doubles is true where it computes in seconds since long ago, and so of a
+	// full bucket may say that one less remains than passes.
+	doubles   bool
+	saysLimit bool // the state has the limit, so that nothing is known without it
 }
 
 // refusal is what a library says remains when it refuses a cost above 1.
@@ -40,13 +44,13 @@ const (
 
 var libraries = []library{
 	{name: "redis_rate", driver: "go", layout: "redis-rate", settings: settings{Rate: 20, Burst: 8}, limit: "gcra:rate=20/s,burst=8",
-		ids: 4, costs: 9, pause: 25 * time.Millisecond, refusal: saysZero, rounding: time.Millisecond},
-	{name: "redis_rate/slow", driver: "go", library: "redis_rate", layout: "redis-rate", settings: settings{Rate: 3, Burst: 10}, limit: "gcra:rate=3/s,burst=10",
-		ids: 4, costs: 4, pause: 25 * time.Millisecond, refusal: saysZero, rounding: time.Millisecond},
+		ids: 4, costs: 9, pause: 25 * time.Millisecond, refusal: saysZero, rounding: time.Millisecond, doubles: true},
+	{name: "redis_rate-slow", driver: "go", library: "redis_rate", layout: "redis-rate", settings: settings{Rate: 3, Burst: 10}, limit: "gcra:rate=3/s,burst=10",
+		ids: 4, costs: 4, pause: 25 * time.Millisecond, refusal: saysZero, rounding: time.Millisecond, doubles: true},
 	{name: "throttled", driver: "go", layout: "throttled", prefix: "throttle:", settings: settings{Rate: 20, Burst: 8}, limit: "gcra:rate=20/s,burst=8",
 		ids: 4, costs: 9, pause: 25 * time.Millisecond},
 	// Its keys end up to a second before it says so.
-	{name: "throttled/slow", driver: "go", library: "throttled", layout: "throttled", prefix: "throttle:", settings: settings{Rate: 7, Burst: 20}, limit: "gcra:rate=7/s,burst=20",
+	{name: "throttled-slow", driver: "go", library: "throttled", layout: "throttled", prefix: "throttle:", settings: settings{Rate: 7, Burst: 20}, limit: "gcra:rate=7/s,burst=20",
 		ids: 4, costs: 8, pause: 30 * time.Millisecond, wait: waitOther},
 	{name: "ulule", driver: "go", layout: "ulule", settings: settings{Limit: 10, WindowMS: 500}, limit: "fixed-window:limit=10,window=500ms",
 		ids: 4, costs: 3, pause: 25 * time.Millisecond, refusal: takesAll},
@@ -55,12 +59,12 @@ var libraries = []library{
 	{name: "go-zero-token", driver: "go", layout: "go-zero-token", settings: settings{Rate: 5, Burst: 10}, limit: "5/s,burst=10",
 		ids: 4, costs: 4, pause: 20 * time.Millisecond},
 
-	{name: "rate-limit-redis", driver: "node", layout: "rate-limit-redis", settings: settings{Limit: 8, WindowMS: 400}, limit: "fixed-window:limit=8,window=400ms",
+	{name: "rate-limit-redis", driver: "node", layout: "rate-limit-redis", settings: settings{Limit: 5, WindowMS: 400}, limit: "fixed-window:limit=5,window=400ms",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond, rounding: 2 * time.Millisecond},
 	{name: "rate-limiter-flexible", driver: "node", layout: "rate-limiter-flexible", settings: settings{Limit: 15, WindowMS: 1000}, limit: "fixed-window:limit=15,window=1s",
 		ids: 4, costs: 3, pause: 20 * time.Millisecond, refusal: takesAll, rounding: time.Millisecond},
 	// A refusal blocks for longer than a window.
-	{name: "rate-limiter-flexible/block", driver: "node", library: "rate-limiter-flexible", layout: "rate-limiter-flexible",
+	{name: "rate-limiter-flexible-block", driver: "node", library: "rate-limiter-flexible", layout: "rate-limiter-flexible",
 		settings: settings{Limit: 10, WindowMS: 1000, BlockMS: 2000}, limit: "fixed-window:limit=10,window=1s",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond, wait: waitNext, rounding: time.Millisecond},
 	{name: "upstash-fixed", driver: "node", layout: "upstash-fixed", settings: settings{Limit: 10, WindowMS: 500}, limit: "fixed-window:limit=10,window=500ms",
@@ -70,25 +74,25 @@ var libraries = []library{
 	{name: "upstash-token", driver: "node", layout: "upstash-token", settings: settings{Rate: 10, Burst: 20, WindowMS: 1000}, limit: "10/s,burst=20",
 		ids: 4, costs: 4, pause: 20 * time.Millisecond, refusal: saysZero, wait: waitOther},
 	{name: "nestjs", driver: "node", layout: "nestjs", parts: map[string]string{"rule": "default"},
-		settings: settings{Limit: 8, WindowMS: 500, BlockMS: 300}, limit: "fixed-window:limit=8,window=500ms",
+		settings: settings{Limit: 5, WindowMS: 500, BlockMS: 300}, limit: "fixed-window:limit=5,window=500ms",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond, wait: waitOther},
-	{name: "fastify", driver: "node", layout: "fastify", settings: settings{Limit: 8, WindowMS: 400}, limit: "fixed-window:limit=8,window=400ms",
+	{name: "fastify", driver: "node", layout: "fastify", settings: settings{Limit: 5, WindowMS: 400}, limit: "fixed-window:limit=5,window=400ms",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond, rounding: time.Millisecond},
-	{name: "fastify-continue", driver: "node", layout: "fastify", settings: settings{Limit: 8, WindowMS: 150}, limit: "fixed-window:limit=8,window=150ms",
+	{name: "fastify-continue", driver: "node", layout: "fastify", settings: settings{Limit: 4, WindowMS: 150}, limit: "fixed-window:limit=4,window=150ms",
 		ids: 3, costs: 1, pause: 20 * time.Millisecond, wait: waitNext, rounding: time.Millisecond},
-	{name: "fastify-backoff", driver: "node", layout: "fastify", settings: settings{Limit: 8, WindowMS: 100}, limit: "fixed-window:limit=8,window=100ms",
+	{name: "fastify-backoff", driver: "node", layout: "fastify", settings: settings{Limit: 4, WindowMS: 250}, limit: "fixed-window:limit=4,window=250ms",
 		ids: 3, costs: 1, pause: 20 * time.Millisecond, wait: waitNext, rounding: time.Millisecond},
-	{name: "ratelimiter", driver: "node", layout: "tj-ratelimiter", settings: settings{Limit: 8, WindowMS: 400}, limit: "sliding-log:limit=8,window=400ms",
+	{name: "ratelimiter", driver: "node", layout: "tj-ratelimiter", settings: settings{Limit: 6, WindowMS: 400}, limit: "sliding-log:limit=6,window=400ms",
 		ids: 4, costs: 1, pause: 30 * time.Millisecond, wait: waitNext, rounding: 2 * time.Millisecond},
-	{name: "async-ratelimiter", driver: "node", layout: "async-ratelimiter", settings: settings{Limit: 8, WindowMS: 500}, limit: "sliding-log:limit=8,window=500ms",
+	{name: "async-ratelimiter", driver: "node", layout: "async-ratelimiter", settings: settings{Limit: 6, WindowMS: 500}, limit: "sliding-log:limit=6,window=500ms",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond},
-	{name: "rolling-rate-limiter", driver: "node", layout: "rolling-rate-limiter", prefix: "rolling:", settings: settings{Limit: 12, WindowMS: 1000}, limit: "sliding-log:limit=12,window=1s",
+	{name: "rolling-rate-limiter", driver: "node", layout: "rolling-rate-limiter", prefix: "rolling:", settings: settings{Limit: 9, WindowMS: 1000}, limit: "sliding-log:limit=9,window=1s",
 		ids: 4, costs: 1, pause: 40 * time.Millisecond, wait: waitNext, rounding: time.Millisecond},
-	{name: "redis-gcra", driver: "node", layout: "redis-gcra-node", prefix: "gcra:/", settings: settings{Rate: 20, Burst: 8}, limit: "gcra:rate=20/s,burst=8",
+	{name: "redis-gcra", driver: "node", layout: "redis-gcra-node", prefix: "gcra:/", settings: settings{Rate: 30, Burst: 8}, limit: "gcra:rate=30/s,burst=8",
 		ids: 4, costs: 9, pause: 25 * time.Millisecond, rounding: time.Millisecond},
 	{name: "bottleneck", driver: "node", layout: "bottleneck", settings: settings{Limit: 12, WindowMS: 500}, limit: "fixed-window:limit=12,window=500ms",
 		ids: 4, costs: 3, pause: 20 * time.Millisecond},
-	{name: "bullmq", driver: "node", layout: "bullmq", settings: settings{Limit: 8, WindowMS: 400}, limit: "fixed-window:limit=8,window=400ms",
+	{name: "bullmq", driver: "node", layout: "bullmq", settings: settings{Limit: 5, WindowMS: 400}, limit: "fixed-window:limit=5,window=400ms",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond, rounding: time.Millisecond},
 
 	{name: "limits-fixed", driver: "python", layout: "python-limits-fixed", parts: limitsKey, settings: settings{Limit: 12, WindowMS: 1000}, limit: "fixed-window:limit=12,window=1s",

@@ -35,8 +35,12 @@ def main(name, address, settings):
         key, cost = line.split()
         try:
             allowed = limiter.hit(item, key, cost=int(cost))
-            _, remaining = limiter.get_window_stats(item, key)
-            answer = {"allowed": bool(allowed), "remaining": max(0, remaining)}
+            answer = {"allowed": bool(allowed)}
+            # A moving window's statistics look back to a whole second, further
+            # than what it decides by.
+            if name != "limits-moving":
+                _, remaining = limiter.get_window_stats(item, key)
+                answer["remaining"] = max(0, remaining)
         except Exception as e:  # what went wrong is the answer
             answer = {"error": repr(e)}
         print(json.dumps(answer), flush=True)
