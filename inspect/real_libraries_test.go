@@ -9,10 +9,13 @@ type library struct {
 	library  string            // what the driver calls it; "" is the name
 	layout   string            // what inspect calls its state
 	prefix   string            // of the key's <id>
+	hashed   string            // what stands before the id in the key's <hash>, a SHA-1; "" for no hash
 	parts    map[string]string // what else stands in the key's name
+	prefixes []string          // what <prefix> may be, by the library's version
 	settings settings          // that the driver gives it
 	limit    string            // the same, as an operator tells it
 	ids      int               // customers
+	fresh    int               // steps after which others come; 0 for never
 	costs    int64             // the highest; some are above the capacity
 	pause    time.Duration     // the longest between two calls, but for a few
 	refusal  refusal
@@ -81,28 +84,37 @@ var libraries = []library{
 	{name: "fastify-continue", driver: "node", layout: "fastify", settings: settings{Limit: 4, WindowMS: 150}, limit: "fixed-window:limit=4,window=150ms",
 		ids: 3, costs: 1, pause: 20 * time.Millisecond, wait: waitNext, rounding: time.Millisecond},
 	{name: "fastify-backoff", driver: "node", layout: "fastify", settings: settings{Limit: 4, WindowMS: 250}, limit: "fixed-window:limit=4,window=250ms",
-		ids: 3, costs: 1, pause: 20 * time.Millisecond, wait: waitNext, rounding: time.Millisecond},
+		ids: 3, fresh: 50, costs: 1, pause: 20 * time.Millisecond, wait: waitNext, rounding: time.Millisecond},
 	{name: "ratelimiter", driver: "node", layout: "tj-ratelimiter", settings: settings{Limit: 6, WindowMS: 400}, limit: "sliding-log:limit=6,window=400ms",
 		ids: 4, costs: 1, pause: 30 * time.Millisecond, wait: waitNext, rounding: 2 * time.Millisecond},
 	{name: "async-ratelimiter", driver: "node", layout: "async-ratelimiter", settings: settings{Limit: 6, WindowMS: 500}, limit: "sliding-log:limit=6,window=500ms",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond},
 	{name: "rolling-rate-limiter", driver: "node", layout: "rolling-rate-limiter", prefix: "rolling:", settings: settings{Limit: 9, WindowMS: 1000}, limit: "sliding-log:limit=9,window=1s",
-		ids: 4, costs: 1, pause: 40 * time.Millisecond, wait: waitNext, rounding: time.Millisecond},
-	{name: "redis-gcra", driver: "node", layout: "redis-gcra-node", prefix: "gcra:/", settings: settings{Rate: 30, Burst: 8}, limit: "gcra:rate=30/s,burst=8",
+		ids: 4, fresh: 100, costs: 1, pause: 25 * time.Millisecond, wait: waitNext, rounding: time.Millisecond},
+	{name: "redis-gcra", driver: "node", layout: "redis-gcra-npm", parts: map[string]string{"prefix": "gcra:"}, settings: settings{Rate: 30, Burst: 8}, limit: "gcra:rate=30/s,burst=8",
 		ids: 4, costs: 9, pause: 25 * time.Millisecond, rounding: time.Millisecond},
 	{name: "bottleneck", driver: "node", layout: "bottleneck", settings: settings{Limit: 12, WindowMS: 500}, limit: "fixed-window:limit=12,window=500ms",
-		ids: 4, costs: 3, pause: 20 * time.Millisecond},
+		ids: 4, costs: 3, pause: 20 * time.Millisecond, saysLimit: true},
 	{name: "bullmq", driver: "node", layout: "bullmq", settings: settings{Limit: 5, WindowMS: 400}, limit: "fixed-window:limit=5,window=400ms",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond, rounding: time.Millisecond},
 
-	{name: "limits-fixed", driver: "python", layout: "python-limits-fixed", parts: limitsKey, settings: settings{Limit: 12, WindowMS: 1000}, limit: "fixed-window:limit=12,window=1s",
+	{name: "limits-fixed", driver: "python", layout: "python-limits-fixed", parts: limitsKey, prefixes: limitsPrefixes, settings: settings{Limit: 12, WindowMS: 1000}, limit: "fixed-window:limit=12,window=1s",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond},
-	{name: "limits-elastic", driver: "python", layout: "python-limits-fixed", parts: limitsKey, settings: settings{Limit: 12, WindowMS: 1000}, limit: "fixed-window:limit=12,window=1s",
-		ids: 3, costs: 1, pause: 60 * time.Millisecond},
-	{name: "limits-moving", driver: "python", layout: "python-limits-moving", parts: limitsKey, settings: settings{Limit: 12, WindowMS: 1000}, limit: "sliding-log:limit=12,window=1s",
+	{name: "limits-moving", driver: "python", layout: "python-limits-moving", parts: limitsKey, prefixes: limitsPrefixes, settings: settings{Limit: 12, WindowMS: 1000}, limit: "sliding-log:limit=12,window=1s",
 		ids: 4, costs: 3, pause: 20 * time.Millisecond},
 	{name: "rack-attack", driver: "ruby", layout: "rack-attack", parts: map[string]string{"rule": "req/ip"}, settings: settings{Limit: 10, WindowMS: 1000}, limit: "fixed-window:limit=10,window=1s",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond},
+	{name: "symfony-token", driver: "php", layout: "symfony", hashed: "login-", parts: symfonyKey, settings: settings{Rate: 8, Burst: 16, WindowMS: 1000}, limit: "8/s,burst=16",
+		ids: 4, costs: 4, pause: 20 * time.Millisecond, wait: waitOther, saysLimit: true},
+	{name: "symfony-fixed", driver: "php", layout: "symfony", hashed: "login-", parts: symfonyKey, settings: settings{Limit: 12, WindowMS: 1000}, limit: "fixed-window:limit=12,window=1s",
+		ids: 4, costs: 3, pause: 20 * time.Millisecond, wait: waitOther, saysLimit: true},
+	{name: "symfony-sliding", driver: "php", layout: "symfony", hashed: "login-", parts: symfonyKey, settings: settings{Limit: 12, WindowMS: 1000}, limit: "sliding-counter:limit=12,window=1s",
+		ids: 4, costs: 3, pause: 20 * time.Millisecond, wait: waitOther, saysLimit: true},
 }
 
-var limitsKey = map[string]string{"prefix": "LIMITER", "limit": "12", "multiple": "1", "period": "second"}
+var symfonyKey = map[string]string{"prefix": "ns:"}
+
+var limitsKey = map[string]string{"limit": "12", "multiple": "1", "period": "second"}
+
+// limitsPrefixes are those of Python limits before and since 3.7.
+var limitsPrefixes = []string{"LIMITER", "LIMITS:LIMITER"}

@@ -2,7 +2,9 @@ package inspect_test
 
 import (
 	"context"
+	"crypto/sha1"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -33,7 +35,7 @@ func (lib *library) compare(ctx context.Context, d driver, c redis.UniversalClie
 	y.name = lib.name
 	began := time.Now()
 	defer func() { y.took = time.Since(began) }()
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	defer cancel()
 	name := lib.library
 	if name == "" {
@@ -50,6 +52,9 @@ func (lib *library) compare(ctx context.Context, d driver, c redis.UniversalClie
 		y.err = err
 		return y
 	}
+	if y.err = lib.findPrefix(ctx, talk, c); y.err != nil {
+		return y
+	}
 	r := inspect.NewReader(c, inspect.ReaderOptions{})
 	random := rand.New(rand.NewPCG(1, uint64(len(lib.name))))
 	for y.verdicts < wantSteps && y.steps < mostSteps && len(y.wrong) < maxWrong {
@@ -59,7 +64,11 @@ func (lib *library) compare(ctx context.Context, d driver, c redis.UniversalClie
 			pause *= 40
 		}
 		time.Sleep(pause)
-		id := "u" + strconv.Itoa(random.IntN(lib.ids))
+		n := random.IntN(lib.ids)
+		if lib.fresh > 0 {
+			n += y.steps / lib.fresh * lib.ids
+		}
+		id := "u" + strconv.Itoa(n)
 		cost := 1 + random.Int64N(lib.costs)
 		before, err := lib.see(ctx, r, id, &told, &y)
 		if err != nil {
@@ -87,20 +96,9 @@ func (lib *library) see(ctx context.Context, r *inspect.Reader, id string, told 
 	if l == nil {
 		return seen{}, fmt.Errorf("there is no layout %s", lib.layout)
 	}
-	var keys []string
-	parts := map[string]string{"id": lib.prefix + id}
-	for k, v := range lib.parts {
-		parts[k] = v
-	}
-	if w := time.Duration(lib.settings.WindowMS) * time.Millisecond; w > 0 {
-		parts["window"] = strconv.FormatInt(time.Now().UnixNano()/int64(w), 10)
-	}
-	for i := range l.Keys {
-		key, missing := l.Keys[i].Name.Fill(parts)
-		if missing != "" {
-			return seen{}, fmt.Errorf("no name for the %s key: %s is not known", l.Keys[i].Role, missing)
-		}
-		keys = append(keys, key)
+	keys, err := lib.keys(l, id)
+	if err != nil {
+		return seen{}, err
 	}
 	s, err := r.Get(ctx, keys...)
 	if err != nil {
@@ -121,6 +119,48 @@ func (lib *library) see(ctx context.Context, r *inspect.Reader, id string, told 
 	}
 	reading, err := inspect.Decode(l, early, s.Now-int64(tolerance), told)
 	return seen{reading, s.Entries}, err
+}
+
+// findPrefix sees by a first call which of its prefixes this version uses.
+func (lib *library) findPrefix(ctx context.Context, talk *conversation, c redis.UniversalClient) error {
+	if len(lib.prefixes) == 0 {
+		return nil
+	}
+	if _, err := talk.take("first", 1); err != nil {
+		return err
+	}
+	for _, prefix := range lib.prefixes {
+		lib.parts = maps.Clone(lib.parts)
+		lib.parts["prefix"] = prefix
+		keys, err := lib.keys(inspect.Find(inspect.Builtin(), lib.layout), "first")
+		if err != nil {
+			return err
+		}
+		if n, err := c.Exists(ctx, keys...).Result(); n > 0 || err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("it uses none of the prefixes %q", lib.prefixes)
+}
+
+// keys are the names of what the library keeps of a customer.
+func (lib *library) keys(l *inspect.Layout, id string) (keys []string, err error) {
+	parts := map[string]string{"id": lib.prefix + id}
+	if lib.hashed != "" {
+		parts["hash"] = fmt.Sprintf("%x", sha1.Sum([]byte(lib.hashed+id)))
+	}
+	if w := time.Duration(lib.settings.WindowMS) * time.Millisecond; w > 0 {
+		parts["window"] = strconv.FormatInt(time.Now().UnixNano()/int64(w), 10)
+	}
+	maps.Copy(parts, lib.parts)
+	for i := range l.Keys {
+		key, missing := l.Keys[i].Name.Fill(parts)
+		if missing != "" {
+			return nil, fmt.Errorf("no name for the %s key: %s is not known", l.Keys[i].Role, missing)
+		}
+		keys = append(keys, key)
+	}
+	return keys, nil
 }
 
 // named counts a key, and whether its writer is the first that is named. That

@@ -1,17 +1,9 @@
 // Each library is a function of a connection and the settings that gives a
-// function of a key and a cost, which calls the library once.
+// function of a key and a cost, which calls the library once. Only the one that
+// is asked for is loaded.
 import { createRequire } from "node:module";
-import { Ratelimit } from "@upstash/ratelimit";
-import Bottleneck from "bottleneck";
-import { Queue, Worker } from "bullmq";
-import { RedisStore } from "rate-limit-redis";
-import { RateLimiterRedis } from "rate-limiter-flexible";
 
 const require = createRequire(import.meta.url);
-const FastifyStore = require("@fastify/rate-limit/store/RedisStore.js");
-const { ThrottlerStorageRedisService } = require("@nest-lab/throttler-storage-redis");
-const gcra = require("redis-gcra");
-const { RedisRateLimiter } = require("rolling-rate-limiter");
 
 // one refuses costs that a library has no way to say.
 function one(cost) {
@@ -43,6 +35,7 @@ function kept(make) {
 }
 
 async function rateLimitRedis(redis, { limit, window_ms }) {
+  const { RedisStore } = require("rate-limit-redis");
   const store = new RedisStore({ sendCommand: (command, ...args) => redis.call(command, ...args) });
   await store.init({ windowMs: window_ms });
   return async (key, cost) => {
@@ -54,6 +47,7 @@ async function rateLimitRedis(redis, { limit, window_ms }) {
 }
 
 function rateLimiterFlexible(redis, { limit, window_ms, block_ms }) {
+  const { RateLimiterRedis } = require("rate-limiter-flexible");
   const limiter = new RateLimiterRedis({
     storeClient: redis,
     points: limit,
@@ -80,7 +74,9 @@ function overRedis(redis) {
   };
 }
 
-function upstash(redis, limiter) {
+function upstash(redis, limiterOf) {
+  const { Ratelimit } = require("@upstash/ratelimit");
+  const limiter = limiterOf(Ratelimit);
   const limits = new Ratelimit({ redis: overRedis(redis), limiter, ephemeralCache: false, timeout: 0 });
   return async (key, cost) => {
     const { success, remaining, reset } = await limits.limit(key, { rate: cost });
@@ -89,6 +85,7 @@ function upstash(redis, limiter) {
 }
 
 function nest(redis, { limit, window_ms, block_ms }) {
+  const { ThrottlerStorageRedisService } = require("@nest-lab/throttler-storage-redis");
   const storage = new ThrottlerStorageRedisService(redis);
   return async (key, cost) => {
     one(cost);
@@ -102,7 +99,8 @@ function nest(redis, { limit, window_ms, block_ms }) {
 }
 
 function fastify(redis, { limit, window_ms }, continueExceeding, exponentialBackoff) {
-  const store = new FastifyStore(continueExceeding, exponentialBackoff, redis);
+  const Store = require("@fastify/rate-limit/store/RedisStore.js");
+  const store = new Store(continueExceeding, exponentialBackoff, redis);
   return async (key, cost) => {
     one(cost);
     const { current, ttl } = await new Promise((resolve, reject) => {
@@ -140,6 +138,7 @@ function asyncRatelimiter(redis, { limit, window_ms }) {
 }
 
 function rolling(redis, { limit, window_ms }) {
+  const { RedisRateLimiter } = require("rolling-rate-limiter");
   const limiter = new RedisRateLimiter({ client: redis, namespace: "rolling:", interval: window_ms, maxInInterval: limit });
   return async (key, cost) => {
     one(cost);
@@ -149,6 +148,7 @@ function rolling(redis, { limit, window_ms }) {
 }
 
 function redisGCRA(redis, { rate, burst }) {
+  const gcra = require("redis-gcra");
   const limiter = gcra({ redis, keyPrefix: "gcra:", burst, rate, period: 1000 });
   return async (key, cost) => {
     const { limited, remaining, retryIn } = await limiter.limit({ key, cost });
@@ -158,6 +158,7 @@ function redisGCRA(redis, { rate, burst }) {
 
 // bottleneck asks for a job to start at once or never.
 function bottleneck(redis, { limit, window_ms }) {
+  const Bottleneck = require("bottleneck");
   const connection = new Bottleneck.IORedisConnection({ client: redis });
   const limiter = kept((id) => new Bottleneck({
     id,
@@ -184,6 +185,7 @@ function bottleneck(redis, { limit, window_ms }) {
 // bullmq asks for a job as a worker does that knows of no limit yet, so that
 // the queue's own state decides.
 function bullmq(redis, { limit, window_ms }) {
+  const { Queue, Worker } = require("bullmq");
   const queues = kept((name) => {
     const options = { connection: redis, prefix: "bull" };
     const queue = new Queue(name, options);
@@ -212,9 +214,9 @@ const text = (ms) => `${ms} ms`;
 export const libraries = {
   "rate-limit-redis": rateLimitRedis,
   "rate-limiter-flexible": rateLimiterFlexible,
-  "upstash-fixed": (redis, s) => upstash(redis, Ratelimit.fixedWindow(s.limit, text(s.window_ms))),
-  "upstash-sliding": (redis, s) => upstash(redis, Ratelimit.slidingWindow(s.limit, text(s.window_ms))),
-  "upstash-token": (redis, s) => upstash(redis, Ratelimit.tokenBucket(s.rate, text(s.window_ms), s.burst)),
+  "upstash-fixed": (redis, s) => upstash(redis, (R) => R.fixedWindow(s.limit, text(s.window_ms))),
+  "upstash-sliding": (redis, s) => upstash(redis, (R) => R.slidingWindow(s.limit, text(s.window_ms))),
+  "upstash-token": (redis, s) => upstash(redis, (R) => R.tokenBucket(s.rate, text(s.window_ms), s.burst)),
   nestjs: nest,
   fastify: (redis, s) => fastify(redis, s, false, false),
   "fastify-continue": (redis, s) => fastify(redis, s, true, false),

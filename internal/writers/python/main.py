@@ -13,15 +13,10 @@ import sys
 
 from limits import RateLimitItemPerSecond
 from limits.storage import storage_from_string
-from limits.strategies import (
-    FixedWindowElasticExpiryRateLimiter,
-    FixedWindowRateLimiter,
-    MovingWindowRateLimiter,
-)
+from limits.strategies import FixedWindowRateLimiter, MovingWindowRateLimiter
 
 STRATEGIES = {
     "limits-fixed": FixedWindowRateLimiter,
-    "limits-elastic": FixedWindowElasticExpiryRateLimiter,
     "limits-moving": MovingWindowRateLimiter,
 }
 
