@@ -142,8 +142,11 @@ func (p Pattern) Names() []string {
 
 // Match gives what stands for each placeholder in key.
 func (p Pattern) Match(key string) (map[string]string, bool) {
-	if len(p.parts) == 0 || !strings.HasPrefix(key, p.parts[0].literal) || !strings.HasSuffix(key, p.parts[len(p.parts)-1].literal) {
+	if !p.may(key) {
 		return nil, false
+	}
+	if len(p.parts) == 1 && p.parts[0].kind == "text" {
+		return map[string]string{p.parts[0].name: key}, true
 	}
 	found := p.match.FindStringSubmatch(key)
 	if found == nil {
@@ -170,6 +173,11 @@ func (p Pattern) Match(key string) (map[string]string, bool) {
 		values[part.name] = value
 	}
 	return values, true
+}
+
+// may reports whether key begins and ends as the names do.
+func (p Pattern) may(key string) bool {
+	return len(p.parts) > 0 && key != "" && strings.HasPrefix(key, p.parts[0].literal) && strings.HasSuffix(key, p.parts[len(p.parts)-1].literal)
 }
 
 // Fill is the name with values in the placeholders' places. missing is the
