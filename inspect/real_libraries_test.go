@@ -20,6 +20,7 @@ type library struct {
 	pause    time.Duration     // the longest between two calls, but for a few
 	refusal  refusal
 	wait     waits
+	unsaid   bool          // what it says remains is something else
 	rounding time.Duration // by how much its wait may be rounded
 	// doubles is true where it computes in seconds since long ago, and so of a
 	// full bucket may say that one less remains than passes.
@@ -76,6 +77,10 @@ var libraries = []library{
 		ids: 4, costs: 3, pause: 20 * time.Millisecond, refusal: saysZero, wait: waitOther},
 	{name: "upstash-token", driver: "node", layout: "upstash-token", settings: settings{Rate: 10, Burst: 20, WindowMS: 1000}, limit: "10/s,burst=20",
 		ids: 4, costs: 4, pause: 20 * time.Millisecond, refusal: saysZero, wait: waitOther},
+	{name: "upstash-multi-fixed", driver: "node", layout: "upstash-multi-fixed", settings: settings{Limit: 10, WindowMS: 500}, limit: "fixed-window:limit=10,window=500ms",
+		ids: 4, costs: 3, pause: 20 * time.Millisecond, wait: waitOther, unsaid: true},
+	{name: "upstash-multi-sliding", driver: "node", layout: "upstash-multi-sliding", settings: settings{Limit: 10, WindowMS: 500}, limit: "sliding-counter:limit=10,window=500ms",
+		ids: 4, costs: 1, pause: 20 * time.Millisecond, wait: waitOther, unsaid: true},
 	{name: "nestjs", driver: "node", layout: "nestjs", parts: map[string]string{"rule": "default"},
 		settings: settings{Limit: 5, WindowMS: 500, BlockMS: 300}, limit: "fixed-window:limit=5,window=500ms",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond, wait: waitOther},
@@ -95,6 +100,10 @@ var libraries = []library{
 		ids: 4, costs: 9, pause: 25 * time.Millisecond, rounding: time.Millisecond},
 	{name: "bottleneck", driver: "node", layout: "bottleneck", settings: settings{Limit: 12, WindowMS: 500}, limit: "fixed-window:limit=12,window=500ms",
 		ids: 4, costs: 3, pause: 20 * time.Millisecond, saysLimit: true},
+	{name: "bottleneck-increase", driver: "node", layout: "bottleneck", settings: settings{Rate: 3, Burst: 12, WindowMS: 250}, limit: "3/250ms,burst=12",
+		ids: 4, costs: 3, pause: 20 * time.Millisecond, saysLimit: true},
+	{name: "bottleneck-time", driver: "node", layout: "bottleneck", settings: settings{WindowMS: 70}, limit: "concurrency:limit=1",
+		ids: 3, costs: 1, pause: 20 * time.Millisecond, saysLimit: true},
 	{name: "bullmq", driver: "node", layout: "bullmq", settings: settings{Limit: 5, WindowMS: 400}, limit: "fixed-window:limit=5,window=400ms",
 		ids: 4, costs: 1, pause: 20 * time.Millisecond, rounding: time.Millisecond},
 

@@ -212,7 +212,7 @@ func (lib *library) judge(y *tally, before, after seen, cost int64, a answer) {
 }
 
 func (lib *library) judgeRemaining(y *tally, before seen, span time.Duration, cost int64, a answer) {
-	if a.Remaining == nil {
+	if a.Remaining == nil || lib.unsaid {
 		return
 	}
 	least, most := before.within(0), before.within(span)

@@ -71,15 +71,19 @@ function overRedis(redis) {
   return {
     evalsha: (hash, keys, args) => redis.evalsha(hash, keys.length, ...keys, ...args),
     eval: (script, keys, args) => redis.eval(script, keys.length, ...keys, ...args),
+    hset: (key, fields) => redis.hset(key, fields),
   };
 }
 
-function upstash(redis, limiterOf) {
-  const { Ratelimit } = require("@upstash/ratelimit");
-  const limiter = limiterOf(Ratelimit);
-  const limits = new Ratelimit({ redis: overRedis(redis), limiter, ephemeralCache: false, timeout: 0 });
+function upstash(redis, limiterOf, regions) {
+  const { MultiRegionRatelimit, Ratelimit } = require("@upstash/ratelimit");
+  const Class = regions ? MultiRegionRatelimit : Ratelimit;
+  const over = overRedis(redis);
+  const limits = new Class({ redis: regions ? [over] : over, limiter: limiterOf(Class), ephemeralCache: false, timeout: 0 });
+  limits.ctx.cache = undefined; // which one of several regions has in any case
   return async (key, cost) => {
-    const { success, remaining, reset } = await limits.limit(key, { rate: cost });
+    const { success, remaining, reset, pending } = await limits.limit(key, { rate: cost });
+    await pending;
     return { allowed: success, remaining: Math.max(0, remaining), wait_ms: success ? undefined : reset - Date.now() };
   };
 }
@@ -157,7 +161,7 @@ function redisGCRA(redis, { rate, burst }) {
 }
 
 // bottleneck asks for a job to start at once or never.
-function bottleneck(redis, { limit, window_ms }) {
+function bottleneck(redis, options) {
   const Bottleneck = require("bottleneck");
   const connection = new Bottleneck.IORedisConnection({ client: redis });
   const limiter = kept((id) => new Bottleneck({
@@ -166,9 +170,7 @@ function bottleneck(redis, { limit, window_ms }) {
     datastore: "ioredis",
     highWater: 0,
     strategy: Bottleneck.strategy.OVERFLOW,
-    reservoir: limit,
-    reservoirRefreshInterval: window_ms,
-    reservoirRefreshAmount: limit,
+    ...options,
   }));
   return async (key, cost) => {
     await limiter(key).ready();
@@ -217,6 +219,8 @@ export const libraries = {
   "upstash-fixed": (redis, s) => upstash(redis, (R) => R.fixedWindow(s.limit, text(s.window_ms))),
   "upstash-sliding": (redis, s) => upstash(redis, (R) => R.slidingWindow(s.limit, text(s.window_ms))),
   "upstash-token": (redis, s) => upstash(redis, (R) => R.tokenBucket(s.rate, text(s.window_ms), s.burst)),
+  "upstash-multi-fixed": (redis, s) => upstash(redis, (R) => R.fixedWindow(s.limit, text(s.window_ms)), true),
+  "upstash-multi-sliding": (redis, s) => upstash(redis, (R) => R.slidingWindow(s.limit, text(s.window_ms)), true),
   nestjs: nest,
   fastify: (redis, s) => fastify(redis, s, false, false),
   "fastify-continue": (redis, s) => fastify(redis, s, true, false),
@@ -225,6 +229,8 @@ export const libraries = {
   "async-ratelimiter": asyncRatelimiter,
   "rolling-rate-limiter": rolling,
   "redis-gcra": redisGCRA,
-  bottleneck,
+  bottleneck: (redis, s) => bottleneck(redis, { reservoir: s.limit, reservoirRefreshInterval: s.window_ms, reservoirRefreshAmount: s.limit }),
+  "bottleneck-increase": (redis, s) => bottleneck(redis, { reservoir: s.burst, reservoirIncreaseInterval: s.window_ms, reservoirIncreaseAmount: s.rate, reservoirIncreaseMaximum: s.burst }),
+  "bottleneck-time": (redis, s) => bottleneck(redis, { minTime: s.window_ms }),
   bullmq,
 };
