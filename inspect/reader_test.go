@@ -104,6 +104,28 @@ func TestReaderReadsIdleTimeFirst(t *testing.T) {
 	}
 }
 
+// Small whole numbers are one object for all keys that hold the same one, and
+// its idle time is nobody's.
+func TestReaderDoesNotBelieveSharedIdleTimes(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, server *redistest.Redis) {
+		c, ctx := server.Client(t), context.Background()
+		for key, value := range map[string]string{"small": "9999", "large": "10000", "text": "1.5"} {
+			if err := c.Set(ctx, key, value, 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := NewReader(c, ReaderOptions{}).Get(ctx, "small", "large", "text")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, known := range []bool{false, true, true} {
+			if e := s.Entries[i]; (e.Idle >= 0) != known {
+				t.Errorf("%s: idle %v", e.Key, e.Idle)
+			}
+		}
+	})
+}
+
 func TestReaderIsBounded(t *testing.T) {
 	server := redistest.Server(t)
 	c, ctx := server.Client(t), context.Background()
