@@ -1,0 +1,67 @@
+package gateway
+
+import (
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/weir-cli/weir/gateway/rules"
+	"github.com/weir-cli/weir/internal/redistest"
+	"github.com/weir-cli/weir/limit"
+)
+
+// onTrial is one rule that refuses nothing.
+func onTrial(t testing.TB, text string) *rules.Set {
+	s := rules.FromLimit(spec(t, text), func(r *rules.Rule) { r.Shadow = true })
+	s.Version = 1
+	return s
+}
+
+// Where every rule is on trial, their checks are all that can close a breaker.
+func TestRulesOnTrialCloseABreaker(t *testing.T) {
+	f, err := New(Config{Rules: onTrial(t, "1/h,burst=3"), Design: Central, Redis: noRedis(), StoreTimeout: time.Second,
+		Breaker: limit.BreakerRule{Failures: 1, Every: time.Second}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, f)
+	now := f.now()
+	askAt(f, 0, "k", now, 1)
+	until(t, "the breaker is open", func() bool { return openBreakers(f) == 1 })
+	// The store is back.
+	f.run.Load().backends[0] = &inProcess{banks: []*bank{newBank(10, 0, 0)}, calls: new(atomic.Int64)}
+	for i := range 5 {
+		askAt(f, 0, "k", f.now()+int64(time.Minute)*int64(i), 1)
+		f.background.wait()
+	}
+	if n := openBreakers(f); n != 0 {
+		t.Error("it is never closed")
+	}
+	if by := f.Counts(0).Rules.ByRule[0]; by.ShadowDecided == 0 {
+		t.Errorf("%+v", by)
+	}
+}
+
+// What a rule on trial holds is given back when the request is over, also of
+// one that came without a connection.
+func TestTrialOfSlotsEndsWithTheRequest(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, r *redistest.Redis) {
+		f := onRedis(t, r, Config{Rules: onTrial(t, "concurrency:limit=2"), StoreTimeout: 10 * time.Second})
+		for range 10 {
+			f.Handler(0).ServeHTTP(newMemory(), &http.Request{Method: "GET", URL: &url.URL{Path: "/"}, RemoteAddr: "127.0.0.1:9",
+				Header: http.Header{"X-Api-Key": {"k"}}, Body: http.NoBody})
+			done := make(chan struct{})
+			go func() { f.background.wait(); close(done) }()
+			select {
+			case <-done:
+			case <-time.After(20 * time.Second):
+				t.Fatal("the slot is held after the request")
+			}
+		}
+		if by := f.Counts(0).Rules.ByRule[0]; by.ShadowDecided != 10 || by.ShadowRefused != 0 {
+			t.Errorf("%+v", by)
+		}
+	})
+}
