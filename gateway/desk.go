@@ -31,10 +31,10 @@ type desk struct {
 
 type deskShard struct {
 	mu     sync.Mutex
-	denied *limit.DenyCache[accountKey]
+	denied *limit.DenyCache[refusalKey]
 	// asking has the keys whose refusal has ended and about which one request
 	// is asking the store again; closed when it knows.
-	asking map[accountKey]chan struct{}
+	asking map[refusalKey]chan struct{}
 	held   roster[held]
 	alone  roster[standby]
 	rest   map[string]*standby // by rule; of the keys that found no room
@@ -45,7 +45,7 @@ type deskShard struct {
 func newDesk(seed int64, gateway int, patience time.Duration) *desk {
 	d := &desk{seed: maphash.MakeSeed(), slots: newBank(deskKeys, 0, bankSlack), patience: patience}
 	for i := range d.shards {
-		d.shards[i].denied = limit.NewDenyCache[accountKey](deskKeys / deskShards)
+		d.shards[i].denied = limit.NewDenyCache[refusalKey](deskKeys / deskShards)
 		d.shards[i].random = rand.New(rand.NewPCG(uint64(seed), uint64(gateway)<<8|uint64(i)))
 	}
 	return d
@@ -61,17 +61,30 @@ func (d *desk) shard(p *hitState) *deskShard {
 	return s
 }
 
-// forget drops the refusals, as when limits have changed.
+// forget drops the refusals, as when limits have changed: they are not asked
+// for any more, and hold on to what is gone.
 func (d *desk) forget() {
 	for i := range d.shards {
 		s := &d.shards[i]
 		s.mu.Lock()
-		s.denied = limit.NewDenyCache[accountKey](deskKeys / deskShards)
+		s.denied = limit.NewDenyCache[refusalKey](deskKeys / deskShards)
 		s.mu.Unlock()
 	}
 }
 
 func (p *hitState) account() accountKey { return accountKey{p.Subject, p.ready.name} }
+
+// refusalKey is whom which limit refuses: its successor, or the one that an
+// override gives way to, has not said so.
+type refusalKey struct {
+	subject string
+	by      *readyLimit
+}
+
+// refusal is the part's. The subject may be part of a whole request line, so
+// what is kept gets its own.
+func (p *hitState) refusal() refusalKey { return refusalKey{p.Subject, p.ready} }
+func (k refusalKey) kept() refusalKey   { k.subject = strings.Clone(k.subject); return k }
 
 // refused reports whether a refusal by the store is still in force. When it has
 // just ended, the first request asks the store again, and those that come
@@ -79,8 +92,8 @@ func (p *hitState) account() accountKey { return accountKey{p.Subject, p.ready.n
 func (d *desk) refused(ctx context.Context, p *hitState, now int64) bool {
 	s := d.shard(p)
 	known := s.denied.Len()
-	wait, refused := s.denied.Refused(p.account(), now, p.Cost)
-	asking := s.asking[p.account()]
+	wait, refused := s.denied.Refused(p.refusal(), now, p.Cost)
+	asking := s.asking[p.refusal()]
 	switch {
 	case refused:
 	case asking != nil:
@@ -95,14 +108,12 @@ func (d *desk) refused(ctx context.Context, p *hitState, now int64) bool {
 			return false
 		}
 		s.mu.Lock()
-		wait, refused = s.denied.Refused(p.account(), now, p.Cost)
+		wait, refused = s.denied.Refused(p.refusal(), now, p.Cost)
 	case s.denied.Len() < known:
 		if s.asking == nil {
-			s.asking = map[accountKey]chan struct{}{}
+			s.asking = map[refusalKey]chan struct{}{}
 		}
-		k := p.account()
-		k.subject = strings.Clone(k.subject)
-		s.asking[k] = make(chan struct{})
+		s.asking[p.refusal().kept()] = make(chan struct{})
 		p.asks = true
 	}
 	s.mu.Unlock()
@@ -120,9 +131,9 @@ func (d *desk) told(parts []hitState) {
 			continue
 		}
 		s := d.shard(p)
-		if c := s.asking[p.account()]; c != nil {
+		if c := s.asking[p.refusal()]; c != nil {
 			close(c)
-			delete(s.asking, p.account())
+			delete(s.asking, p.refusal())
 		}
 		s.mu.Unlock()
 		p.asks = false
@@ -136,10 +147,8 @@ func (d *desk) learn(parts []hitState, now int64) {
 		if p.Decision.OK || p.Decision.RetryAfter <= 0 || p.Source != FromStore && p.Source != FromMemory {
 			continue
 		}
-		k := p.account()
-		k.subject = strings.Clone(k.subject)
 		s := d.shard(p)
-		s.denied.Learn(k, now, p.Cost, p.Decision)
+		s.denied.Learn(p.refusal().kept(), now, p.Cost, p.Decision)
 		s.mu.Unlock()
 	}
 }

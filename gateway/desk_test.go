@@ -60,3 +60,19 @@ func TestOneAsksWhenARefusalEnds(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 }
+
+// A refusal is that of one limit: a request under another one, because the
+// rules have changed meanwhile or an override is over, is not held to it.
+func TestARefusalIsOfOneLimit(t *testing.T) {
+	d := newDesk(1, 0, time.Minute)
+	strict := &readyLimit{name: "r", spec: spec(t, "1/h,burst=1")}
+	raised := &readyLimit{name: "r", spec: spec(t, "100/s,burst=100")}
+	const now = int64(1e18)
+	d.learn([]hitState{{ready: strict, Subject: "k", Cost: 1, Source: FromStore, Decision: limit.Decision{RetryAfter: time.Hour}}}, now)
+	if !d.refused(context.Background(), &hitState{ready: strict, Subject: "k", Cost: 1}, now) {
+		t.Error("it is not kept")
+	}
+	if d.refused(context.Background(), &hitState{ready: raised, Subject: "k", Cost: 1}, now) {
+		t.Error("it refuses under the limit that came after it")
+	}
+}

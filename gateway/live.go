@@ -88,7 +88,6 @@ func (g *gateway) adopt(now int64) {
 			next, later = min(next, o.at), append(later, o)
 		case g.versions.Offer(o.rules.set.Version, o.rules):
 			g.rules.Store(o.rules)
-			// A refusal under the old limit may be none under the new one.
 			g.fleet.run.Load().desks[g.n].forget()
 		}
 	}
