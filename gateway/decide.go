@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/weir-cli/weir/gateway/rules"
@@ -206,8 +205,8 @@ func (g *gateway) shadowed(r *run, s *scratch, now int64) []hitState {
 			p.ready.book.missed.Add(1)
 			continue
 		}
-		holds := p.ready.spec.Algorithm == limit.Concurrency
-		if holds && s.ended == nil {
+		slot := p.ready.spec.Algorithm == limit.Concurrency
+		if slot && s.ended == nil {
 			s.ended = make(chan struct{})
 		}
 		ended := s.ended
@@ -220,7 +219,7 @@ func (g *gateway) shadowed(r *run, s *scratch, now int64) []hitState {
 				return
 			}
 			p.ready.book.trial(!one[0].Decision.OK)
-			if one[0].Decision.OK && holds {
+			if one[0].Decision.OK && slot {
 				<-ended
 				b.release(context.Background(), one, now)
 			}
@@ -278,9 +277,16 @@ func (g *gateway) undo(b backend, parts []hitState, err error, now int64) {
 
 // releases reports whether anything is to be given back once the request is
 // over.
-func (s *scratch) releases() bool {
-	holds := func(p hitState) bool { return p.ready.spec.Algorithm == limit.Concurrency && p.Decision.OK }
-	return slices.ContainsFunc(s.parts, holds) || slices.ContainsFunc(s.shadow, holds)
+func (s *scratch) releases() bool { return holds(s.parts) || holds(s.shadow) }
+
+// holds reports whether any of the parts holds slots.
+func holds(parts []hitState) bool {
+	for i := range parts {
+		if p := &parts[i]; p.Decision.OK && p.ready.spec.Algorithm == limit.Concurrency {
+			return true
+		}
+	}
+	return false
 }
 
 // release gives back the slots of an admitted request. What cannot be given
