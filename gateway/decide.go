@@ -299,7 +299,7 @@ func (g *gateway) release(r *run, s *scratch) {
 			switch {
 			case !p.Decision.OK || p.ready.spec.Algorithm != limit.Concurrency:
 			case p.atShare:
-				share := hitState{ready: p.ready.shareOf, Subject: p.Subject, Cost: p.Cost}
+				share := p.share()
 				r.desks[g.n].slots.release(&share, now)
 			case p.Source == FromStore || p.Source == FromMemory:
 				r.backends[g.n].release(context.Background(), parts[i:i+1], now)
