@@ -65,3 +65,18 @@ func TestTrialOfSlotsEndsWithTheRequest(t *testing.T) {
 		}
 	})
 }
+
+// A gateway's share of slots stays a share however many there are.
+func TestShareOfManySlots(t *testing.T) {
+	s := rules.FromLimit(spec(t, "concurrency:limit=1000000000000000"), func(r *rules.Rule) {
+		r.OnFailure, r.Slack = limit.FailLocal, limit.Fraction{Num: 100_000, Den: 1000}
+	})
+	f, err := New(Config{Gateways: 1000, Rules: s, Design: Central, Redis: noRedis()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, f)
+	if n := f.newest.Load().limits[0].shareOf.spec.Limit; n != 100_000_000_000_000 {
+		t.Errorf("one of 1000 gateways has %d of 10^15 slots at a hundredfold share", n)
+	}
+}
