@@ -270,7 +270,7 @@ func (g *gateway) undo(b backend, parts []hitState, err error, now int64) {
 	for i := range parts {
 		if parts[i].ready.spec.Algorithm == limit.Concurrency {
 			one := []hitState{parts[i]}
-			g.fleet.background.try(mostShadows, func() { b.release(context.Background(), one, now) })
+			g.fleet.background.Go(func() { b.release(context.Background(), one, now) })
 		}
 	}
 }

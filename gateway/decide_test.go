@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -10,6 +11,7 @@ import (
 	"github.com/weir-cli/weir/gateway/rules"
 	"github.com/weir-cli/weir/internal/redistest"
 	"github.com/weir-cli/weir/limit"
+	"github.com/weir-cli/weir/limit/redislimit"
 )
 
 // onTrial is one rule that refuses nothing.
@@ -78,5 +80,34 @@ func TestShareOfManySlots(t *testing.T) {
 	defer stop(t, f)
 	if n := f.newest.Load().limits[0].shareOf.spec.Limit; n != 100_000_000_000_000 {
 		t.Errorf("one of 1000 gateways has %d of 10^15 slots at a hundredfold share", n)
+	}
+}
+
+// letGo is a backend that counts what is given back.
+type letGo struct {
+	inProcess
+	released atomic.Int64
+}
+
+func (b *letGo) release(context.Context, []hitState, int64) error { b.released.Add(1); return nil }
+
+// A slot of which nobody knows whether it was taken goes back, however many
+// rules on trial are being decided.
+func TestUndoFindsRoom(t *testing.T) {
+	f, err := New(Config{Rules: onTrial(t, "concurrency:limit=2"), Design: Central, Redis: noRedis()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, f)
+	over := make(chan struct{})
+	for f.background.try(mostShadows, func() { <-over }) {
+	}
+	b := new(letGo)
+	parts := []hitState{{ready: f.newest.Load().limits[0], Subject: "k", Cost: 1}}
+	f.gateways[0].undo(b, parts, &redislimit.StoreError{Kind: redislimit.KindTimeout, MayHaveRun: true}, f.now())
+	close(over)
+	f.background.wait()
+	if n := b.released.Load(); n != 1 {
+		t.Errorf("given back %d times", n)
 	}
 }
