@@ -13,10 +13,12 @@ func verbs(a *app) []*cobra.Command {
 		newDemoCmd(a),
 		newLoadCmd(a),
 		newReportCmd(a),
+		newTUICmd(a),
 		newProfilesCmd(a),
 		newBehavioursCmd(a),
 		newServeCmd(a),
 		newSimCmd(a),
+		newInspectCmd(a),
 		newVersionCmd(a),
 		newCompletionCmd(a),
 	}
