@@ -135,7 +135,8 @@ func or(d, otherwise time.Duration) time.Duration {
 func (r *readyLimit) prepareFallback(c Config) error {
 	if r.rule.OnFailure == limit.FailLocal && r.spec.Algorithm == limit.Concurrency {
 		spec := r.spec
-		spec.Limit = max(1, spec.Limit*max(1, r.rule.Slack.Num)/(int64(c.Gateways)*max(1, r.rule.Slack.Den)))
+		num, den := max(1, r.rule.Slack.Num), int64(c.Gateways)*max(1, r.rule.Slack.Den)
+		spec.Limit = max(1, spec.Limit/den*num+spec.Limit%den*num/den) // the product may be too large
 		l, err := spec.New()
 		if err != nil {
 			return err

@@ -270,7 +270,7 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	}
 	interrupted := false
 	if failed == nil {
-		interrupted, failed = untilOver(ctx, f, o.runFor)
+		interrupted, failed = untilOver(ctx, f, operation, o.runFor)
 	}
 
 	stop, cancel := context.WithTimeout(a.cut, max(c.Latency, c.RefusalLatency)+c.StoreTimeout+stopGrace)
@@ -339,7 +339,7 @@ func announce(a *app, f *gateway.Fleet, o *serveOptions, where string) error {
 
 // untilOver waits for the end of the run. An interrupt is how a run without a
 // duration is meant to end.
-func untilOver(ctx context.Context, f *gateway.Fleet, d time.Duration) (interrupted bool, err error) {
+func untilOver(ctx context.Context, f *gateway.Fleet, op *operation, d time.Duration) (interrupted bool, err error) {
 	var over <-chan time.Time
 	if d > 0 {
 		t := time.NewTimer(d)
@@ -353,6 +353,8 @@ func untilOver(ctx context.Context, f *gateway.Fleet, d time.Duration) (interrup
 		return d > 0, nil
 	case err := <-f.Failed():
 		return false, reachError(err, "weir serve --listen 127.0.0.1:0")
+	case err := <-op.failed():
+		return false, reachError(err, "weir serve --admin 127.0.0.1:0")
 	}
 }
 

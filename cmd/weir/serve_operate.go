@@ -135,6 +135,14 @@ func (op *operation) start(ctx context.Context, a *app, o *operateOptions, f *ga
 	return nil
 }
 
+// failed reports that the admin listener stopped by itself.
+func (op *operation) failed() <-chan error {
+	if op.admin == nil {
+		return nil
+	}
+	return op.admin.Failed()
+}
+
 // stop ends what start began.
 func (op *operation) stop(ctx context.Context) error {
 	if op.end != nil {
