@@ -104,14 +104,16 @@ func (s *dangers) redis(i int) {
 
 // call looks at the arguments that begin at token i.
 func (s *dangers) call(i int) {
-	if s.t[i].kind != luaString {
-		i++ // the parenthesis
+	bracketed := s.is(i, "(")
+	if bracketed {
+		i++
 	}
 	if i >= len(s.t) {
 		return
 	}
 	t := s.t[i]
-	if t.kind != luaString || !s.is(i-1, "(") && t.kind != luaString || s.is(i+1, "..") {
+	// A string alone: 'GET' .. x and 'GET' and x are something else.
+	if t.kind != luaString || bracketed && !s.is(i+1, ",") && !s.is(i+1, ")") {
 		s.add(i, "calls a command whose name is computed")
 		return
 	}

@@ -28,6 +28,18 @@ func TestDangers(t *testing.T) {
 		{`return _G.redis.call('FLUSHALL')`, 1},
 		{"#!lua flags=no-writes\nreturn redis.call('DEBUG', 'SLEEP', 9)", 2},
 		{`return server.call('EVAL', 'return 1', 0)`, 1},
+		{`return redis.call('GET' and 'FLUSHALL')`, 1},
+		{"local c = redis.call\nreturn c('GET' and 'FLUSHALL')", 2},
+		{"-- a return ends the comment\rredis.call('FLUSHALL')", 2},
+		{`local n = 0xE+redis.call('FLUSHALL')`, 1},
+		{`local n = 0xA..redis.call('FLUSHALL')`, 1},
+		{`local n = 1.5e-3+0xe-1; return redis.call('INCRBYFLOAT', KEYS[1], n)`, 0},
+		{`local get = redis.call; get = 1; return {get = 2, a = KEYS.get}`, 1},
+		{`local f = redis.call local g = {f}; return g[1]('FLUSHALL')`, 1},
+		{`return setmetatable({}, {__index = getfenv()}).redis.call('FLUSHALL')`, 1},
+		{`return redis . pcall ( ( 'FLUSHALL' ) )`, 1},
+		{`return (redis).call('FLUSHALL')`, 1},
+		{`local f = redis.call; f = f or f; return f[1]`, 1},
 	} {
 		got := Dangers(tt.src)
 		switch {

@@ -38,10 +38,13 @@ func luaTokens(src string) []luaToken {
 	for i := 0; i < len(src); {
 		c := src[i]
 		switch {
-		case c == '\n':
+		case c == '\n' || c == '\r': // either ends a line, and both in a row end one
 			line++
 			i++
-		case c == ' ' || c == '\t' || c == '\r' || c == '\f' || c == '\v':
+			if i < len(src) && src[i] == '\r'+'\n'-c {
+				i++
+			}
+		case c == ' ' || c == '\t' || c == '\f' || c == '\v':
 			i++
 		case strings.HasPrefix(src[i:], "--"):
 			i += 2
@@ -50,7 +53,7 @@ func luaTokens(src string) []luaToken {
 				i += n
 				continue
 			}
-			for i < len(src) && src[i] != '\n' {
+			for i < len(src) && src[i] != '\n' && src[i] != '\r' {
 				i++
 			}
 		case nameByte(c) && (c < '0' || c > '9'):
@@ -61,9 +64,7 @@ func luaTokens(src string) []luaToken {
 			add(luaName, src[start:i], line)
 		case c >= '0' && c <= '9' || c == '.' && i+1 < len(src) && src[i+1] >= '0' && src[i+1] <= '9':
 			start := i
-			for i < len(src) && (nameByte(src[i]) || src[i] == '.' || (src[i] == '+' || src[i] == '-') && strings.ContainsRune("eE", rune(src[i-1]))) {
-				i++
-			}
+			i += luaNumeral(src[i:])
 			add(luaNumber, src[start:i], line)
 		case c == '"' || c == '\'':
 			text, n, lines := quotedLua(src[i:])
@@ -92,6 +93,24 @@ func luaTokens(src string) []luaToken {
 		}
 	}
 	return out
+}
+
+// luaNumeral is the length of the number at the start of src, cut as Lua cuts
+// it: 0xE+1 is a sum, and so is what follows the plus.
+func luaNumeral(src string) int {
+	i := 0
+	for i < len(src) && (src[i] >= '0' && src[i] <= '9' || src[i] == '.') {
+		i++
+	}
+	if i < len(src) && (src[i] == 'e' || src[i] == 'E') {
+		if i++; i < len(src) && (src[i] == '+' || src[i] == '-') {
+			i++
+		}
+	}
+	for i < len(src) && nameByte(src[i]) {
+		i++
+	}
+	return i
 }
 
 func nameByte(c byte) bool {
