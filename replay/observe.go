@@ -22,13 +22,17 @@ type touch struct{ command, key string }
 // maxTouched bounds what is kept of one run.
 const maxTouched = 96
 
-// Commands by where their keys stand; the key of all others is their first
-// argument.
+// Commands by where their keys stand, as in the shim; the key of all others is
+// their first argument.
 var (
-	allKeys = words("DEL UNLINK EXISTS MGET TOUCH SUNION SINTER SDIFF RENAME RENAMENX SUNIONSTORE SINTERSTORE SDIFFSTORE RPOPLPUSH PFCOUNT PFMERGE")
-	noKeys  = words("TIME PING ECHO PUBLISH SPUBLISH DBSIZE INFO COMMAND LASTSAVE ROLE")
-	twoKeys = words("MSET MSETNX")
-	second  = words("OBJECT MEMORY")
+	allKeys  = words("DEL UNLINK EXISTS MGET TOUCH SUNION SINTER SDIFF RENAME RENAMENX SUNIONSTORE SINTERSTORE SDIFFSTORE RPOPLPUSH PFCOUNT PFMERGE")
+	noKeys   = words("TIME PING ECHO PUBLISH SPUBLISH DBSIZE INFO COMMAND LASTSAVE ROLE")
+	pairwise = words("MSET MSETNX")                                     // a key and a value
+	twoKeys  = words("COPY SMOVE LMOVE LCS ZRANGESTORE GEOSEARCHSTORE") // the first two
+	second   = words("OBJECT MEMORY")                                   // after a word
+	counted  = words("LMPOP ZMPOP SINTERCARD ZINTERCARD ZUNION ZINTER ZDIFF")
+	stored   = words("ZUNIONSTORE ZINTERSTORE ZDIFFSTORE")
+	store    = words("SORT GEORADIUS GEORADIUSBYMEMBER") // one more after STORE
 )
 
 func words(text string) map[string]bool {
@@ -46,16 +50,45 @@ func keysOf(name string, args []string) []string {
 		return nil
 	case allKeys[name]:
 		return args
-	case twoKeys[name]:
+	case pairwise[name]:
 		var keys []string
 		for i := 0; i < len(args); i += 2 {
 			keys = append(keys, args[i])
 		}
 		return keys
+	case twoKeys[name]:
+		return args[:min(2, len(args))]
 	case second[name]:
 		return args[1:min(2, len(args))]
+	case name == "BITOP":
+		return args[1:]
+	case counted[name]:
+		return args[1 : 1+countOf(args, 0)]
+	case stored[name]:
+		n := countOf(args, 1)
+		return append(args[:1:1], args[min(2, len(args)):min(2+n, len(args))]...)
+	case store[name]:
+		keys := args[:1:1]
+		for i := 1; i+1 < len(args); i++ {
+			if w := strings.ToUpper(args[i]); w == "STORE" || w == "STOREDIST" {
+				keys = append(keys, args[i+1])
+			}
+		}
+		return keys
 	}
 	return args[:1]
+}
+
+// countOf is how many keys argument i announces, of those that follow it.
+func countOf(args []string, i int) int {
+	if i >= len(args) {
+		return 0
+	}
+	n, err := strconv.Atoi(args[i])
+	if err != nil {
+		return 0
+	}
+	return max(0, min(n, len(args)-i-1))
 }
 
 // saw notes a command that is about to run.
