@@ -137,7 +137,11 @@ func (h *luaHost) eval(ctx context.Context, sha string, words []string) answer {
 	}
 	v := h.l.Get(-1)
 	h.l.SetTop(0)
-	reply := toReply(v, 0)
+	left := maxReplyValues
+	reply := toReply(v, 0, &left)
+	if left < 0 {
+		return answer{err: replyError(fmt.Sprintf("ERR the script's reply has more than %d values", maxReplyValues))}
+	}
 	if e, ok := reply.(string); ok && isErrorTable(v) {
 		return answer{err: replyError(e[1:])}
 	}
@@ -256,8 +260,12 @@ func toLua(l *lua.LState, v any) lua.LValue {
 // status is a reply such as OK, which a script sees as a table.
 type status string
 
-// maxReplyDepth bounds how deep a script's reply is read.
-const maxReplyDepth = 16
+// Bounds on a script's reply: how deep it is read, and how many values it has.
+// A table that holds itself has no end.
+const (
+	maxReplyDepth  = 16
+	maxReplyValues = 1 << 20
+)
 
 func isErrorTable(v lua.LValue) bool {
 	t, ok := v.(*lua.LTable)
@@ -265,8 +273,10 @@ func isErrorTable(v lua.LValue) bool {
 }
 
 // toReply makes a script's value a reply: numbers lose their fraction, lists
-// end at the first nil, and an error is a text that begins with a minus.
-func toReply(v lua.LValue, depth int) any {
+// end at the first nil, and an error is a text that begins with a minus. left is
+// how many more values there may be.
+func toReply(v lua.LValue, depth int, left *int) any {
+	*left--
 	switch v := v.(type) {
 	case lua.LNumber:
 		return int64(v)
@@ -284,12 +294,12 @@ func toReply(v lua.LValue, depth int) any {
 			return ok.String()
 		}
 		list := []any{}
-		for i := 1; depth < maxReplyDepth; i++ {
+		for i := 1; depth < maxReplyDepth && *left >= 0; i++ {
 			x := v.RawGetInt(i)
 			if x == lua.LNil {
 				break
 			}
-			list = append(list, toReply(x, depth+1))
+			list = append(list, toReply(x, depth+1, left))
 		}
 		return list
 	}

@@ -68,13 +68,10 @@ func (s *session) inOrder(ctx context.Context, src *Source) error {
 
 // tell reports progress and sees whether the run should end.
 func (s *session) tell(ctx context.Context) error {
-	if s.script.Calls%256 == 0 {
-		if s.Progress != nil {
-			s.Progress(s.script.Calls)
-		}
-		return ctx.Err()
+	if s.script.Calls%256 == 0 && s.Progress != nil {
+		s.Progress(s.script.Calls)
 	}
-	return nil
+	return ctx.Err()
 }
 
 // second calls the second half of items whose first half was answered.

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/weir-cli/weir/report"
 )
 
 // replyError is an error that a server answered with.
@@ -24,19 +26,21 @@ func element(reply any, n int) any {
 	return nil
 }
 
-// replyText is a reply on one line, cut short.
-func replyText(v any) string {
+// replyText is a reply on one line, of lists no more than their beginning.
+func replyText(v any) string { return nestedText(v, 0) }
+
+func nestedText(v any, depth int) string {
 	switch v := v.(type) {
 	case nil:
 		return ""
 	case []any:
-		parts := make([]string, 0, len(v))
+		parts := make([]string, 0, min(len(v), 17))
 		for i, x := range v {
-			if i == 16 {
+			if i == 16 || depth == 2 {
 				parts = append(parts, "…")
 				break
 			}
-			parts = append(parts, replyText(x))
+			parts = append(parts, nestedText(x, depth+1))
 		}
 		return "[" + strings.Join(parts, " ") + "]"
 	}
@@ -105,7 +109,7 @@ func replyPlace(text string) (int, bool) {
 type MeaningError struct{ Reply string }
 
 func (e *MeaningError) Error() string {
-	return "the reply " + e.Reply + " does not say whether the call passed"
+	return "the reply " + report.Clean(e.Reply) + " does not say whether the call passed"
 }
 
 // read is whether the call passed, and how long a refused one was told to

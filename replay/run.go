@@ -189,7 +189,9 @@ func (s *session) show(key string) string {
 
 // errorText is an error of a script as it may be shown.
 func (s *session) errorText(err error) string {
-	text := report.Clean(err.Error())
+	// Where it was is of the shim's text, and takes the room of what it was.
+	text, _, _ := strings.Cut(err.Error(), " script: ")
+	text = report.Clean(strings.ReplaceAll(text, s.prefix, ""))
 	if s.Hidden {
 		// What a server quotes may be a key; what kind of error it is comes
 		// first.
@@ -367,11 +369,27 @@ func (s *session) send(ctx context.Context, half int, items []*item) error {
 	return nil
 }
 
+// interruptGrace is how much longer a call under way may take once the run has
+// been interrupted.
+const interruptGrace = time.Second
+
 // guarded sends within the time limit. A script that is still running then is
-// ended.
+// ended; so is one that runs on when the run is interrupted, or it would keep
+// the server from everybody for ever.
 func (s *session) guarded(ctx context.Context, commands []command) ([]answer, error) {
-	limited, cancel := context.WithTimeout(ctx, s.Timeout)
+	limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.Timeout)
 	defer cancel()
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-limited.Done():
+		case <-time.After(interruptGrace):
+			if s.Store.virtual() {
+				cancel()
+				return
+			}
+			_ = s.Store.kill(limited) // it may end by itself, or not at all: the time limit tells
+		}
+	})()
 	answers := s.Store.do(limited, commands)
 	for i := range answers {
 		err := answers[i].err
@@ -379,11 +397,15 @@ func (s *session) guarded(ctx context.Context, commands []command) ([]answer, er
 		if err == nil || errors.As(err, &reply) {
 			continue
 		}
+		if limited.Err() != nil || errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
+			killed := s.Store.kill(context.WithoutCancel(ctx))
+			if ctx.Err() != nil && killed == nil {
+				return nil, ctx.Err()
+			}
+			return nil, &StuckError{After: s.Timeout, Killed: killed, Own: s.Store.virtual()}
+		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
-		}
-		if limited.Err() != nil || errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
-			return nil, &StuckError{After: s.Timeout, Killed: s.Store.kill(context.WithoutCancel(ctx)), Own: s.Store.virtual()}
 		}
 		if s.Drill == nil || !s.Drill.down() {
 			return nil, err

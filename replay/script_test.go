@@ -235,11 +235,24 @@ func TestScriptErrors(t *testing.T) {
 			t.Errorf("%s: a reply of 7 is %v", store.Name(), err)
 		}
 	}
-	// The shim keeps a script on a server to the scratch prefix.
-	r := run(t, "return redis.call('INCR', 'elsewhere')", "KEYS[1]={key}")
-	r.Store = real
+	// A reply that holds itself has an end, and is not shown whole.
+	r := run(t, "local t = {} for i = 1, 40 do t[i] = t end return t", "KEYS[1]={key}")
 	out, err := r.Do(t.Context(), open(t, "0,k\n", Options{}))
-	if err != nil || out.Totals.Failed != 1 || !strings.Contains(out.Replay.Script.FirstError, "outside of the scratch prefix") || server.CLI("EXISTS", "elsewhere") != "0" {
+	if err != nil || out.Totals.Failed != 1 || !strings.Contains(out.Replay.Script.FirstError, "more than 1048576 values") {
+		t.Errorf("%+v, %v", out, err)
+	}
+	for _, store := range []Store{embedded, real} {
+		r = run(t, "local t = {} t[1] = t return t", "KEYS[1]={key}")
+		r.Store = store
+		if _, err = r.Do(t.Context(), open(t, "0,k\n", Options{})); err == nil || len(err.Error()) > 100 {
+			t.Errorf("%s: %v", store.Name(), err)
+		}
+	}
+	// The shim keeps a script on a server to the scratch prefix.
+	r = run(t, "return redis.call('INCR', 'elsewhere')", "KEYS[1]={key}")
+	r.Store = real
+	out, err = r.Do(t.Context(), open(t, "0,k\n", Options{}))
+	if err != nil || out.Totals.Failed != 1 || !strings.HasSuffix(out.Replay.Script.FirstError, "outside of the scratch prefix: elsewhere") || server.CLI("EXISTS", "elsewhere") != "0" {
 		t.Errorf("%+v, %v", out.Replay.Script, err)
 	}
 }
@@ -258,6 +271,33 @@ func TestEndlessScript(t *testing.T) {
 		}
 		if a := one(t.Context(), store, "PING"); a.err != nil {
 			t.Errorf("%s does not serve: %v", store.Name(), a.err)
+		}
+	}
+}
+
+// An interrupt does not leave a script that never ends on the server.
+func TestInterruptEndsAnEndlessScript(t *testing.T) {
+	real, server := remote(t)
+	server.CLI("CONFIG", "SET", "busy-reply-threshold", "100")
+	for _, conns := range []int{1, 2} {
+		ctx, cancel := context.WithCancel(t.Context())
+		r := run(t, "while true do end", "KEYS[1]={key}")
+		r.Store, r.Timeout, r.Connections = real, time.Minute, conns
+		done := make(chan error, 1)
+		src := open(t, strings.Repeat("0,k\n", 100), Options{})
+		go func() {
+			_, err := r.Do(ctx, src)
+			done <- err
+		}()
+		for server.Client(t).Ping(t.Context()).Err() == nil {
+			time.Sleep(10 * time.Millisecond)
+		}
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("on %d connections: %v", conns, err)
+		}
+		if got := server.CLI("PING"); got != "PONG" {
+			t.Fatalf("on %d connections the server is left with it: %s", conns, got)
 		}
 	}
 }

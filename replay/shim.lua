@@ -14,13 +14,13 @@ local stored={ZUNIONSTORE=1,ZINTERSTORE=1,ZDIFFSTORE=1}
 local store={SORT=1,GEORADIUS=1,GEORADIUSBYMEMBER=1}
 local function key(c,k,write)
 k=tostring(k)
-if prefix~='' and str.sub(k,1,#prefix)~=prefix then error('WEIR the script touches a key outside of the scratch prefix: '..str.sub(k,1,100),0) end
+if prefix~='' and str.sub(k,1,#prefix)~=prefix then error('the script touches a key outside of the scratch prefix: '..str.sub(k,1,100),0) end
 if mode=='1' and #S.log<192 then S.log[#S.log+1]=c S.log[#S.log+1]=k end
 end
 local function look(c,...)
 local n=select('#',...)
 S.n=S.n+1 S.w=S.w+1+n
-if S.n>limit then error('WEIR the script called '..limit..' commands and goes on',0) end
+if S.n>limit then error('the script called '..limit..' commands and goes on',0) end
 local a={...}
 local from,to,step=1,1,1
 if none[c] then to=0

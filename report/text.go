@@ -328,7 +328,7 @@ func (t *text) ending(r *Result) {
 		t.wrapped(fmt.Sprintf("at %s s: ", secondsText(m.AtS)), "", Clean(m.Text)+".")
 	}
 	for _, n := range r.Notes {
-		t.wrapped("note: ", "", Clean(n)+".")
+		t.wrapped("note: ", "", cleanLong(n)+".")
 	}
 	if r.Repeat != "" {
 		t.b.WriteString(RepeatLine(r))

@@ -142,7 +142,7 @@ func (f *inspectFlags) open(ctx context.Context, a *app) (t inspectTarget, err e
 func inspectError(err error) error {
 	var denied *inspect.DeniedError
 	if errors.As(err, &denied) {
-		return reachError(fmt.Errorf("redis: %w", denied), "redis-cli ACL SETUSER NAME "+denied.Rule+"; docs/inspect.md has the whole rule")
+		return reachError(fmt.Errorf("redis: %w", denied), "redis-cli ACL SETUSER NAME '"+denied.Rule+"'; docs/inspect.md has the whole rule")
 	}
 	return redisError(err)
 }

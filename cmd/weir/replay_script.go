@@ -377,7 +377,11 @@ func (o *replayOptions) concludeScript(t *trace, path string, result *report.Res
 		return typed
 	}
 	if sc := result.Replay.Script; err == nil && sc.Calls > 0 && sc.Failed == sc.Calls {
-		return usagef("--map says what the script is given", "every call failed; the first: %s", sc.FirstError)
+		hint := "--map says what the script is given"
+		if strings.Contains(sc.FirstError, "outside of the scratch prefix") {
+			hint = "give the script every key in KEYS; the embedded store, without --redis, runs it as it is"
+		}
+		return usagef(hint, "every call failed; the first: %s", sc.FirstError)
 	}
 	if err == nil && result.Replay.Trace.Calls == 0 && len(t.Seen().Scripts) > 0 {
 		return usagef("--any-script replays all script calls", "%s has no call of this script, %s; it has %s", path, o.trace.options.SHA[:12]+"…", otherScripts(t))
