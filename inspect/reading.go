@@ -35,6 +35,7 @@ type Reading struct {
 	Notes    []string // what to know, sentences
 	Problems []Problem
 
+	told    *limit.Spec // by which it was decoded
 	verdict *verdict
 }
 
