@@ -52,13 +52,13 @@ func (c *Change) Steps() []Step {
 			}
 		}
 		if before.TTL != after.TTL {
-			add("TTL", life(before.TTL), life(after.TTL))
+			add("TTL", shownLife(before.TTL), shownLife(after.TTL))
 		}
 	}
 	return out
 }
 
-func life(d time.Duration) string {
+func shownLife(d time.Duration) string {
 	if d < 0 {
 		return "none"
 	}
