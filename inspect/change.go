@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/weir-cli/weir/limit"
 )
 
 // Action is what an operator does to one customer's state.
@@ -121,6 +123,9 @@ func NewChange(r *Reading, o Order, named bool) (Change, error) {
 		for i := range entries {
 			if entries[i].Exists() {
 				entries[i].TTL = o.In
+				if _, ok := r.Layout.Match(&entries[i], r.Now); !ok {
+					return c, refused("a time no longer than "+limit.ShortDuration(max(r.Entries[i].TTL, time.Second)), "%s never lets such a key live for %s", r.Layout.Writer, limit.ShortDuration(o.In))
+				}
 			}
 		}
 	default:
