@@ -66,6 +66,7 @@ func Decode(l *Layout, entries []Entry, now int64, told *limit.Spec) (Reading, e
 			r.FullAt = &at
 		}
 	}
+	r.wrote = r.LastUse
 	f.lastUse()
 	return r, nil
 }

@@ -36,6 +36,7 @@ type Reading struct {
 	Problems []Problem
 
 	told    *limit.Spec // by which it was decoded
+	wrote   *int64      // LastUse, if the state says it
 	verdict *verdict
 }
 
