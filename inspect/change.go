@@ -142,13 +142,8 @@ func NewChange(r *Reading, o Order, named bool) (Change, error) {
 			return c, err
 		}
 	}
-	told := r.told
-	if told == nil && o.Action == Reset {
-		told = r.Limit // the state that says it goes
-	}
 	var err error
-	c.After, err = Decode(r.Layout, entries, r.Now, told)
-	c.After.Sure, c.After.LimitFrom = r.Sure, r.LimitFrom
+	c.After, err = r.With(entries, r.Now)
 	return c, err
 }
 

@@ -36,7 +36,7 @@ func Follow(ctx context.Context, r *Reader, q Query) (*Follower, Sight, error) {
 	if err != nil {
 		return nil, s, err
 	}
-	current := present(s.Readings, s.Now)
+	current := Present(s.Readings, s.Now)
 	switch {
 	case len(current) == 1:
 		f.take(current[0])
@@ -56,9 +56,9 @@ func Follow(ctx context.Context, r *Reader, q Query) (*Follower, Sight, error) {
 	return f, s, nil
 }
 
-// present are the readings without those of windows that are over, where one
+// Present are the readings without those of windows that are over, where one
 // of now is there, too.
-func present(list []Reading, now int64) []*Reading {
+func Present(list []Reading, now int64) []*Reading {
 	var out []*Reading
 	for i := range list {
 		r := &list[i]
@@ -97,7 +97,7 @@ func (f *Follower) Look(ctx context.Context) (*Reading, Sight, error) {
 		return nil, s, err
 	}
 	var best *Reading
-	for _, r := range present(s.Readings, s.Now) {
+	for _, r := range Present(s.Readings, s.Now) {
 		if best == nil || f.last != nil && r.Layout == f.last.Layout && best.Layout != f.last.Layout {
 			best = r
 		}
@@ -114,12 +114,7 @@ func (f *Follower) Look(ctx context.Context) (*Reading, Sight, error) {
 	for i := range entries {
 		entries[i] = gone(&entries[i])
 	}
-	told := f.last.told
-	if told == nil {
-		told = f.last.Limit
-	}
-	r, err := Decode(f.last.Layout, entries, s.Now, told)
-	r.Sure = f.last.Sure
+	r, err := f.last.With(entries, s.Now)
 	return &r, s, err
 }
 

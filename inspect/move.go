@@ -3,6 +3,7 @@ package inspect
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/weir-cli/weir/limit"
@@ -45,11 +46,22 @@ func (r *Reading) At(now int64) (Reading, error) {
 			*e = gone(e)
 		}
 	}
+	return r.With(entries, now)
+}
+
+// With is what entries that were read in place of r's say at now.
+func (r *Reading) With(entries []Entry, now int64) (Reading, error) {
 	told := r.told
-	if told == nil && r.Limit != nil && r.LimitFrom == "state" {
+	there := slices.ContainsFunc(entries, func(e Entry) bool { return e.Exists() })
+	if told == nil && r.LimitFrom == "state" && !there {
 		told = r.Limit // a state that is gone does not say it
 	}
-	return Decode(r.Layout, entries, now, told)
+	next, err := Decode(r.Layout, entries, now, told)
+	next.Sure, next.Others = r.Sure, r.Others
+	if next.Limit != nil && told != r.told {
+		next.LimitFrom = r.LimitFrom
+	}
+	return next, err
 }
 
 // Compare finds what happened from one look to the next, of the same
