@@ -48,7 +48,7 @@ func (r *Reading) holds() string {
 	bucket := r.Held != nil
 	switch {
 	case r.Existing() == 0:
-		return fmt.Sprintf("There is no state of %s: nothing counts against it, as if it had never called.", r.subject())
+		return fmt.Sprintf("There is no state of %s: nothing counts against it, as if it had never called.", strings.TrimSuffix(r.subject(), ","))
 	case bucket && r.Capacity != nil:
 		return fmt.Sprintf("%s has %s of %d tokens (%s).", r.subject(), amount(*r.Held), *r.Capacity, r.limitText())
 	case r.Used != nil && r.Capacity != nil && r.Algorithm == limit.Concurrency.String():

@@ -18,7 +18,7 @@ var writeScript string
 
 // WriteRule is what an ACL user needs to write, beside what reading needs: the
 // keys that may be written to, and the commands.
-const WriteRule = "%W~* +eval +set +del +pexpire +hset +hget +zadd +zrem +ltrim"
+const WriteRule = "~* +eval +set +del +pexpire +hset +hget +zadd +zrem +ltrim"
 
 // ErrChanged is the error of a state that is no longer what was read: nothing
 // was written.

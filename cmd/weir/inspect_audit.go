@@ -18,24 +18,25 @@ import (
 // auditLine is weir.audit/v1, a line of the audit file: one before a write, and
 // one with what came of it. docs/inspect.md describes each field.
 type auditLine struct {
-	Schema  string         `json:"schema"`
-	ID      string         `json:"id"` // the same in both lines
-	Step    string         `json:"step"`
-	At      time.Time      `json:"at"`
-	Who     string         `json:"who"`
-	Reason  string         `json:"reason"`
-	Server  string         `json:"server"`
-	Layout  string         `json:"layout"`
-	Action  inspect.Action `json:"action"`
-	Units   int64          `json:"units,omitempty"`
-	InMS    int64          `json:"in_ms,omitempty"`
-	Keys    []string       `json:"keys"`
-	Before  auditState     `json:"before"`
-	After   auditState     `json:"after"`
-	Steps   []stepJSON     `json:"steps"`
-	Left    int            `json:"steps_left_out,omitempty"`
-	Outcome string         `json:"outcome,omitempty"`
-	Error   string         `json:"error,omitempty"`
+	Schema string         `json:"schema"`
+	ID     string         `json:"id"` // the same in both lines
+	Step   string         `json:"step"`
+	At     time.Time      `json:"at"`
+	Who    string         `json:"who"`
+	Reason string         `json:"reason"`
+	Server string         `json:"server"`
+	Layout string         `json:"layout"`
+	Action inspect.Action `json:"action"`
+	Units  int64          `json:"units,omitempty"`
+	InMS   int64          `json:"in_ms,omitempty"`
+	Keys   []string       `json:"keys"`
+	// The state before, and as it is to be; not in the outcome's line.
+	Before  *auditState `json:"before,omitempty"`
+	After   *auditState `json:"after,omitempty"`
+	Steps   []stepJSON  `json:"steps,omitempty"`
+	Left    int         `json:"steps_left_out,omitempty"`
+	Outcome string      `json:"outcome,omitempty"`
+	Error   string      `json:"error,omitempty"`
 }
 
 type auditState struct {
@@ -76,8 +77,15 @@ func auditOf(a *app, o *bucketOptions, c *inspect.Change) auditLine {
 	return line
 }
 
-func auditStateOf(r *inspect.Reading) auditState {
-	return auditState{r.Used, r.Remaining, r.Capacity, r.Held, r.Sentences(1)[0]}
+func auditStateOf(r *inspect.Reading) *auditState {
+	return &auditState{r.Used, r.Remaining, r.Capacity, r.Held, r.Sentences(1)[0]}
+}
+
+// outcome is the line that says what came of a write.
+func (l auditLine) outcome(at time.Time, outcome, problem string) auditLine {
+	l.Step, l.At, l.Outcome, l.Error = "outcome", at.UTC(), outcome, problem
+	l.Before, l.After, l.Steps, l.Left = nil, nil, nil, 0
+	return l
 }
 
 // auditFile is open to be added to.

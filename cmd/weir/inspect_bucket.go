@@ -238,14 +238,14 @@ func (o *bucketOptions) write(ctx context.Context, a *app, c redis.UniversalClie
 		return reachError(fmt.Errorf("nothing was written, since the audit file cannot be: %w", err), "--audit FILE, one that can be written")
 	}
 	err = inspect.Write(ctx, c, d.change)
-	line.Step, line.At, line.Outcome = "outcome", a.now().UTC(), "written"
+	outcome, problem := "written", ""
 	if err == nil {
 		d.written = true
 	} else {
-		line.Outcome, err = outcomeOf(err)
-		line.Error = oneLine(err.Error())
+		outcome, err = outcomeOf(err)
+		problem = oneLine(err.Error())
 	}
-	if failed := log.append(line); failed != nil && err == nil {
+	if failed := log.append(line.outcome(a.now(), outcome, problem)); failed != nil && err == nil {
 		return reachError(fmt.Errorf("it was written to Redis, and that could not be added to the audit file: %w", failed), "weir inspect get KEY shows it")
 	}
 	return err
