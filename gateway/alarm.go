@@ -58,7 +58,7 @@ type silence struct {
 func newAlarm(f *Fleet) *alarm {
 	return &alarm{
 		gateways: len(f.gateways), say: f.cfg.Notice, clock: f.now,
-		instead: func() string { return standInText(f.newest.Load().set) },
+		instead: func() string { return "Until it does, " + f.WithoutStore() },
 		stoodIn: func() SourceCounts { sn := f.run.Load().tally.snapshot(0); return sn.StoodIn() },
 		after:   func(d time.Duration, do func()) func() bool { return time.AfterFunc(d, do).Stop },
 		nodes:   map[string]*silence{}, failures: map[string]int{},
@@ -224,7 +224,11 @@ func (a *alarm) stop() {
 // mostRulesNamed bounds the rules that a line names for each fail mode.
 const mostRulesNamed = 5
 
-// standInText says what decides while the store does not answer.
+// WithoutStore says what decides while the store does not answer, in the words
+// of whoever operates it.
+func (f *Fleet) WithoutStore() string { return standInText(f.newest.Load().set) }
+
+// standInText says what the fail modes of a set's rules do.
 func standInText(s *rules.Set) string {
 	names := map[limit.FailMode][]string{}
 	for _, r := range s.Rules {
@@ -247,14 +251,14 @@ func standInText(s *rules.Set) string {
 		case len(of) == 0:
 			continue
 		case len(names) == 1:
-			return "Until it does, " + d.text
+			return d.text
 		case len(of) > mostRulesNamed:
 			of = append(of[:mostRulesNamed:mostRulesNamed], fmt.Sprintf("%d more", len(of)-mostRulesNamed))
 		}
 		parts = append(parts, d.text+" for "+strings.Join(of, ", "))
 	}
 	if len(parts) == 0 {
-		return "No rule that is enforced needs it"
+		return "everything is admitted, as always: no rule is enforced"
 	}
-	return "Until it does, " + strings.Join(parts, "; ")
+	return strings.Join(parts, "; ")
 }

@@ -132,13 +132,13 @@ func TestStandInText(t *testing.T) {
 		rules []*rules.Rule
 		want  string
 	}{
-		{[]*rules.Rule{rule("a", limit.FailLocal), rule("b", limit.FailLocal)}, "Until it does, each gateway admits its share of the limit (local)"},
-		{[]*rules.Rule{rule("a", limit.FailOpen)}, "Until it does, everything is admitted (open)"},
+		{[]*rules.Rule{rule("a", limit.FailLocal), rule("b", limit.FailLocal)}, "each gateway admits its share of the limit (local)"},
+		{[]*rules.Rule{rule("a", limit.FailOpen)}, "everything is admitted (open)"},
 		{[]*rules.Rule{rule("a", limit.FailClosed), rule("b", limit.FailLocal), rule("c", limit.FailClosed)},
-			"Until it does, each gateway admits its share of the limit (local) for b; everything is refused (closed) for a, c"},
+			"each gateway admits its share of the limit (local) for b; everything is refused (closed) for a, c"},
 		{[]*rules.Rule{rule("a", limit.FailOpen), rule("b", limit.FailOpen), rule("c", limit.FailOpen), rule("d", limit.FailOpen), rule("e", limit.FailOpen), rule("f", limit.FailOpen), rule("g", limit.FailOpen), rule("h", limit.FailLocal)},
-			"Until it does, each gateway admits its share of the limit (local) for h; everything is admitted (open) for a, b, c, d, e, 2 more"},
-		{[]*rules.Rule{{Name: "a", Shadow: true}}, "No rule that is enforced needs it"},
+			"each gateway admits its share of the limit (local) for h; everything is admitted (open) for a, b, c, d, e, 2 more"},
+		{[]*rules.Rule{{Name: "a", Shadow: true}}, "everything is admitted, as always: no rule is enforced"},
 	} {
 		if got := standInText(&rules.Set{Rules: tt.rules}); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)

@@ -47,6 +47,11 @@ func (f *Fleet) Result(m report.Meta) (*report.Result, error) {
 	}
 	sn := r.tally.snapshot(0)
 	c := sn.Totals
+	if in := sn.StoodIn(); in != (SourceCounts{}) {
+		m.Notes = append(m.Notes, fmt.Sprintf(
+			"the store did not answer in time for %s of %s decisions: fail modes admitted %s of them and refused %s. If it came back without its data, its buckets began full",
+			report.Count(in.Admitted+in.Refused), report.Count(c.Offered), report.Count(in.Admitted), report.Count(in.Refused)))
+	}
 	m.Notes = append(m.Notes, "seen by the server: latencies are those of the decision alone")
 	if c.CutBefore > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("%d connections were cut on purpose before the request was counted", c.CutBefore))
@@ -65,11 +70,6 @@ func (f *Fleet) Result(m report.Meta) (*report.Result, error) {
 	}
 	if c.Unknown > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("%d requests without a known key were turned away and are not counted", c.Unknown))
-	}
-	if in := sn.StoodIn(); in != (SourceCounts{}) {
-		m.Notes = append(m.Notes, fmt.Sprintf(
-			"the store did not answer in time for %d of %d decisions: fail modes admitted %d of them and refused %d",
-			in.Admitted+in.Refused, c.Offered, in.Admitted, in.Refused))
 	}
 	if w := f.cfg.Wrong.String(); w != "" {
 		m.Notes = append(m.Notes, "wrong on purpose: "+w)

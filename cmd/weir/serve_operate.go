@@ -62,16 +62,27 @@ func (o *operateOptions) check(redisGiven bool) error {
 type operation struct {
 	source  gateway.RuleSource // nil when there is one limit and no rules
 	against rules.Against
+	token   string         // of the admin listener
 	admin   *gateway.Admin // nil for none
 	end     context.CancelFunc
 	running sync.WaitGroup
 }
 
-// read finds the first rules, nil when there is one limit instead.
+// read finds the first rules, nil when there is one limit instead, and the
+// token of who may change them.
 func (o *operateOptions) read(ctx context.Context, a *app, store redis.UniversalClient, gateways int, quiet bool) (*operation, *rules.Set, error) {
 	op := &operation{against: rules.Against{Now: a.now().UnixNano(), Gateways: gateways}}
 	if store != nil {
 		op.against.Exact = exactInRedis
+	}
+	if o.admin != "" {
+		var err error
+		if op.token, err = o.token(a); err != nil {
+			return nil, nil, err
+		}
+		if err := (gateway.AdminConfig{Listen: o.admin, AllowRemote: o.adminRemote, Token: op.token}).Check(); err != nil {
+			return nil, nil, adminError(err)
+		}
 	}
 	switch o.rulesFrom {
 	case "":
@@ -113,12 +124,8 @@ func (op *operation) start(ctx context.Context, a *app, o *operateOptions, f *ga
 	if o.admin == "" {
 		return nil
 	}
-	token, err := o.token(a)
-	if err != nil {
-		return err
-	}
 	admin, err := gateway.NewAdmin(gateway.AdminConfig{
-		Listen: o.admin, AllowRemote: o.adminRemote, Token: token, Holder: f, Keeper: keeper,
+		Listen: o.admin, AllowRemote: o.adminRemote, Token: op.token, Holder: f, Keeper: keeper,
 		Log: log.New(a.stderr, "", log.LstdFlags|log.LUTC|log.Lmsgprefix), Now: a.now,
 	})
 	if err != nil {

@@ -28,11 +28,11 @@ type storeOptions struct {
 func newStoreOptions(fs *pflag.FlagSet) *storeOptions {
 	o := &storeOptions{redis: newRedisFlags(fs), changed: fs.Changed}
 	fs.Lookup("redis").Usage += ", or embedded for one inside this process"
-	fs.DurationVar(&o.timeout, "store-timeout", 50*time.Millisecond, "how long a check in Redis may take")
-	fs.StringVar(&o.breaker, "breaker", "5/1s", "failures in a row after which a gateway ceases to ask Redis, and how often it looks again")
-	fs.StringVar(&o.onFailure, "on-failure", "local", "what decides while Redis does not answer: open (admit), closed (refuse), or local (each gateway's share of the limit), also as local,slack=20%")
+	fs.DurationVar(&o.timeout, "store-timeout", 50*time.Millisecond, "the `DURATION` that a check in Redis may take")
+	fs.StringVar(&o.breaker, "breaker", "5/1s", "`FAILURES/DURATION`: failures in a row after which a gateway ceases to ask Redis, and how often it looks again")
+	fs.StringVar(&o.onFailure, "on-failure", "local", "what decides while Redis does not answer, the `MODE`: open (admit), closed (refuse), or local (each gateway's share of the limit), also as local,slack=20%")
 	o.operate = newOperateOptions(fs)
-	fs.DurationVar(&o.rollout, "rules-rollout", 0, "how long new rules take from the first gateway to the last")
+	fs.DurationVar(&o.rollout, "rules-rollout", 0, "the `DURATION` that new rules take from the first gateway to the last")
 	return o
 }
 
@@ -42,6 +42,13 @@ func (o *storeOptions) config(c *gateway.Config) (err error) {
 		for _, f := range []string{"store-timeout", "breaker", "on-failure"} {
 			if o.changed(f) {
 				return usagef("weir serve --redis embedded --"+f+"="+o.text(f), "--%s says nothing without --redis: memory does not fail", f)
+			}
+		}
+	}
+	if !o.redis.given() || o.redis.embedded() {
+		for _, f := range []string{"redis-user", "redis-password-file", "redis-ca", "redis-cert", "redis-key", "redis-insecure"} {
+			if o.changed(f) {
+				return usagef("weir serve --redis redis://127.0.0.1:6379 --"+f+" …", "--%s says nothing without the --redis URL of a server", f)
 			}
 		}
 	}
@@ -102,12 +109,15 @@ func (o *storeOptions) open(ctx context.Context, a *app) (c redis.UniversalClien
 	return c, "", func() { _ = c.Close() }, nil // what it was asked is done
 }
 
-// kept says where limits are kept.
+// kept says where limits are kept, without a password.
 func (o *storeOptions) kept() string {
-	if o.redis.given() {
-		return "Redis"
+	switch {
+	case !o.redis.given():
+		return "this process's memory"
+	case o.redis.embedded():
+		return "a Redis inside this process, gone at its end"
 	}
-	return "this process's memory"
+	return o.redis.url.String()
 }
 
 // parseBreaker reads 5/1s.

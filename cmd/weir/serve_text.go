@@ -24,6 +24,9 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 	case r.Verdict == report.Broken:
 		say("The promise was broken: key %s got %s between %.3f s and %.3f s, where %s allows %.1f.",
 			report.Clean(b.Key), report.Count(b.WorstAdmitted), b.WorstInterval.FromS, b.WorstInterval.ToS, report.Clean(b.Promise), b.WorstAllows)
+		if c.StoodIn() != (gateway.SourceCounts{}) {
+			say("The store did not answer all the time; what passed without it is in the first note.")
+		}
 	case b.Tested:
 		say("The promise held: %s, on %s.", report.Clean(b.Promise), plural(int(b.KeysJudged), "key"))
 	default:
