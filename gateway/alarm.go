@@ -11,13 +11,15 @@ import (
 
 	"github.com/weir-cli/weir/gateway/rules"
 	"github.com/weir-cli/weir/limit"
+	"github.com/weir-cli/weir/limit/redislimit"
 	"github.com/weir-cli/weir/report"
 )
 
 const (
 	// alarmEvery is the shortest time between two lines about breakers.
 	alarmEvery = time.Second
-	// failuresEvery is how long failed checks that open no breaker are added up.
+	// failuresEvery is how long failed checks that open no breaker are added up
+	// for a line. The first come sooner, together with those of alarmEvery.
 	failuresEvery = time.Minute
 	// mostAlarms bounds the nodes that have a line of their own at a time.
 	mostAlarms = 8
@@ -41,7 +43,8 @@ type alarm struct {
 	said     int64 // the newest line about breakers, ns; 0 is never
 	pending  func() bool
 	failures map[string]int // checks that open no breaker, by kind
-	counting func() bool    // ends failuresEvery
+	counting func() bool    // has them told
+	counted  int64          // when they last were, ns; 0 is never
 	stopped  bool
 }
 
@@ -51,6 +54,7 @@ type silence struct {
 	open   int // gateways now
 	told   int // gateways in the newest line
 	since  int64
+	until  int64        // when the last of them was answered
 	before SourceCounts // decided by fail modes when it began
 	kind   string       // what went wrong last
 }
@@ -87,8 +91,8 @@ func (a *alarm) breaker(gw int, node, kind string, open bool) {
 	}
 	if open {
 		s.open, s.kind = s.open+1, cmp.Or(kind, s.kind)
-	} else {
-		s.open--
+	} else if s.open--; s.open == 0 {
+		s.until = now
 	}
 	a.arm(now)
 }
@@ -163,13 +167,15 @@ func (a *alarm) line(node string, s *silence, now int64) string {
 	case s.open == 0:
 		in := a.stoodIn()
 		return fmt.Sprintf("%s: answers again after %.1f s, in which %s requests were admitted without it and %s refused", name,
-			time.Duration(now-s.since).Seconds(), report.Count(max(0, in.Admitted-s.before.Admitted)), report.Count(max(0, in.Refused-s.before.Refused)))
+			time.Duration(s.until-s.since).Seconds(), report.Count(max(0, in.Admitted-s.before.Admitted)), report.Count(max(0, in.Refused-s.before.Refused)))
+	case s.open < s.told:
+		return fmt.Sprintf("%s: still does not answer %s", name, who)
 	case s.told > 0:
-		return fmt.Sprintf("%s: does not answer %s (%s)", name, who, s.kind)
+		return fmt.Sprintf("%s: does not answer %s (%s)", name, who, whatFailed(s.kind))
 	case s.open == 1:
 		who = fmt.Sprintf("gateway %d of %d", s.first+1, a.gateways)
 	}
-	return fmt.Sprintf("%s: does not answer %s (%s). %s", name, who, s.kind, a.instead())
+	return fmt.Sprintf("%s: does not answer %s (%s). %s", name, who, whatFailed(s.kind), a.instead())
 }
 
 // failed is called for each check of a node without an answer. Those that open
@@ -185,7 +191,11 @@ func (a *alarm) failed(node, kind string) {
 	}
 	a.failures[kind]++
 	if a.counting == nil {
-		a.counting = a.after(failuresEvery, a.sumUp)
+		wait := alarmEvery
+		if a.counted != 0 {
+			wait = max(wait, failuresEvery-time.Duration(a.clock()-a.counted))
+		}
+		a.counting = a.after(wait, a.sumUp)
 	}
 }
 
@@ -194,16 +204,31 @@ func (a *alarm) sumUp() {
 	a.mu.Lock()
 	var kinds []string
 	for _, k := range slices.Sorted(maps.Keys(a.failures)) {
-		kinds = append(kinds, fmt.Sprintf("%s × %s", k, report.Count(int64(a.failures[k]))))
+		kinds = append(kinds, fmt.Sprintf("%s × %s", whatFailed(k), report.Count(int64(a.failures[k]))))
 	}
 	clear(a.failures)
 	a.counting = nil
 	quiet := a.stopped || len(kinds) == 0
+	if !quiet {
+		a.counted = a.clock()
+	}
 	a.mu.Unlock()
 	if !quiet {
-		a.say("store: checks that failed in a minute, though no breaker opened: " + strings.Join(kinds, ", ") +
-			". The fail modes of their rules decided on them")
+		a.say("store: checks that failed, though no breaker opened: " + strings.Join(kinds, ", ") + ". Fail modes decided on them")
 	}
+}
+
+// whatFailed is a kind of failure in words where the word alone says little.
+func whatFailed(kind string) string {
+	switch kind {
+	case redislimit.KindTimeout.String():
+		return "timeout: no answer in time"
+	case redislimit.KindRefused.String():
+		return "refused: nobody listens there"
+	case redislimit.KindBroken.String():
+		return "broken: the connection ended"
+	}
+	return kind
 }
 
 // stop ends it; nothing is said any more.

@@ -73,22 +73,22 @@ func TestAlarm(t *testing.T) {
 
 	s.failed("", "timeout")
 	s.breaker(6, "", "timeout", true)
-	want("the first is told at once", s.pass(0), "store: does not answer gateway 7 of 20 (timeout). MEANWHILE")
+	want("the first is told at once", s.pass(0), "store: does not answer gateway 7 of 20 (timeout: no answer in time). MEANWHILE")
 	for g := range 6 {
 		s.breaker(g, "", "refused", true)
 	}
 	want("others wait", s.pass(999*ms))
-	want("and are summed up", s.pass(ms), "store: does not answer 7 of 20 gateways (refused)")
+	want("and are summed up", s.pass(ms), "store: does not answer 7 of 20 gateways (refused: nobody listens there)")
 	s.in = SourceCounts{Admitted: 1000, Refused: 5}
 	s.failed("", "refused")
 	for g := range 7 {
 		s.breaker(g, "", "", false)
 	}
 	want("nor is the end told too early", s.pass(900*ms))
-	want("it is told once", s.pass(time.Hour), "store: answers again after 2.0 s, in which 1,000 requests were admitted without it and 5 refused")
+	want("it is told once", s.pass(time.Hour), "store: answers again after 1.0 s, in which 1,000 requests were admitted without it and 5 refused")
 
 	all("10.0.0.1:7000", "refused", true)
-	want("all at once", s.pass(time.Minute), "store 10.0.0.1:7000: does not answer 20 of 20 gateways (refused). MEANWHILE")
+	want("all at once", s.pass(time.Minute), "store 10.0.0.1:7000: does not answer 20 of 20 gateways (refused: nobody listens there). MEANWHILE")
 	all("10.0.0.1:7000", "", false)
 	all("10.0.0.1:7000", "", true)
 	want("back and gone again before a line", s.pass(time.Minute))
@@ -113,7 +113,7 @@ func TestAlarm(t *testing.T) {
 	}
 	s.failed("", "timeout")
 	want("failures that open nothing", s.pass(time.Hour),
-		"store: checks that failed in a minute, though no breaker opened: timeout × 1, wrong-type × 1,234. The fail modes of their rules decided on them")
+		"store: checks that failed, though no breaker opened: timeout: no answer in time × 1, wrong-type × 1,234. Fail modes decided on them")
 	s.failed("", "timeout")
 	s.breaker(0, "", "timeout", true)
 	s.stop()

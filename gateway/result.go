@@ -54,22 +54,22 @@ func (f *Fleet) Result(m report.Meta) (*report.Result, error) {
 	}
 	m.Notes = append(m.Notes, "seen by the server: latencies are those of the decision alone")
 	if c.CutBefore > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d connections were cut on purpose before the request was counted", c.CutBefore))
+		m.Notes = append(m.Notes, fmt.Sprintf("connections cut on purpose before their request was counted: %s", report.Count(c.CutBefore)))
 	}
 	if c.CutAfter > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d answers were cut short on purpose; their requests are counted", c.CutAfter))
+		m.Notes = append(m.Notes, fmt.Sprintf("answers cut short on purpose, whose requests are counted: %s", report.Count(c.CutAfter)))
 	}
 	if c.Invalid > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d requests were answered 400 for their cost and are not counted", c.Invalid))
+		m.Notes = append(m.Notes, fmt.Sprintf("answered 400 for their cost and not counted: %s", report.Count(c.Invalid)))
 	}
 	if c.UpstreamFailed > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests got no whole answer, because the upstream failed", c.UpstreamFailed))
+		m.Notes = append(m.Notes, fmt.Sprintf("admitted, and without a whole answer because the upstream failed: %s", report.Count(c.UpstreamFailed)))
 	}
 	if c.Shed > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests were answered 503 to spare what is behind; no limit refused them", c.Shed))
+		m.Notes = append(m.Notes, fmt.Sprintf("admitted, and answered 503 to spare what is behind, since no limit refused them: %s", report.Count(c.Shed)))
 	}
 	if c.Unknown > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d requests without a known key were turned away and are not counted", c.Unknown))
+		m.Notes = append(m.Notes, fmt.Sprintf("turned away without a known key and not counted: %s", report.Count(c.Unknown)))
 	}
 	if w := f.cfg.Wrong.String(); w != "" {
 		m.Notes = append(m.Notes, "wrong on purpose: "+w)

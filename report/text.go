@@ -339,7 +339,7 @@ func RepeatLine(r *Result) string {
 	if r.Model != nil && r.Model.Parameters["seed"] == "" {
 		seed = ""
 	}
-	return fmt.Sprintf("repeat%s: %s\n", seed, cleanLong(r.Repeat))
+	return fmt.Sprintf("repeat%s: %s\n", seed, CleanLong(r.Repeat))
 }
 
 // table is left-aligned in its first column and right-aligned in the others.

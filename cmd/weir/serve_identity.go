@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
+	"log"
 
 	"github.com/spf13/pflag"
 	"github.com/weir-cli/weir/gateway"
@@ -79,8 +79,12 @@ func (o *identityOptions) config(c *gateway.Config) (err error) {
 
 // notice tells people what happens while the fleet serves.
 func notice(a *app) func(string) {
-	return func(line string) { fmt.Fprintln(a.stderr, report.Clean(line)) }
+	l := events(a)
+	return func(line string) { l.Print(report.CleanLong(line)) }
 }
+
+// events writes what happens while a fleet serves, with when.
+func events(a *app) *log.Logger { return log.New(a.stderr, "", log.LstdFlags|log.LUTC|log.Lmsgprefix) }
 
 // keysError types what is wrong with a file of keys; ok is false for any other
 // error.

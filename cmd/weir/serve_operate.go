@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"os/signal"
@@ -110,11 +109,12 @@ func (o *operateOptions) read(ctx context.Context, a *app, store redis.Universal
 func (op *operation) start(ctx context.Context, a *app, o *operateOptions, f *gateway.Fleet, quiet bool) error {
 	ctx, op.end = context.WithCancel(ctx)
 	var keeper *gateway.RuleKeeper
+	said := events(a)
 	if op.source != nil {
 		keeper = gateway.NewRuleKeeper(gateway.KeeperConfig{
 			Source: op.source, Holder: f, Against: op.against, Now: a.now,
 			Observe: func(version int64, err error) {
-				sayLoaded(a.stderr, version, err, quiet)
+				sayLoaded(said, version, err, quiet)
 				f.RulesChecked(version, err)
 			},
 		})
@@ -126,7 +126,7 @@ func (op *operation) start(ctx context.Context, a *app, o *operateOptions, f *ga
 	}
 	admin, err := gateway.NewAdmin(gateway.AdminConfig{
 		Listen: o.admin, AllowRemote: o.adminRemote, Token: op.token, Holder: f, Keeper: keeper,
-		Log: log.New(a.stderr, "", log.LstdFlags|log.LUTC|log.Lmsgprefix), Now: a.now,
+		Log: events(a), Now: a.now,
 	})
 	if err != nil {
 		return adminError(err)
@@ -172,12 +172,12 @@ func reloadOnHangup(ctx context.Context, k *gateway.RuleKeeper) {
 
 // sayLoaded is a line about rules that came. A copy that is not taken is an
 // error, which is told however quiet a run is.
-func sayLoaded(w io.Writer, version int64, err error, quiet bool) {
+func sayLoaded(l *log.Logger, version int64, err error, quiet bool) {
 	switch {
 	case err != nil:
-		fmt.Fprintf(w, "rules: %s; version %d stays in force\n", printable(err.Error()), version)
+		l.Printf("rules: %s; version %d stays in force", printable(err.Error()), version)
 	case !quiet:
-		fmt.Fprintf(w, "rules: version %d is in force\n", version)
+		l.Printf("rules: version %d is in force", version)
 	}
 }
 
