@@ -186,7 +186,7 @@ func (a *alarm) failed(node, kind string) {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.stopped || a.nodes[node] != nil {
+	if a.stopped || a.nodes[node] != nil || a.nodes[""] != nil { // "" is all of a store that is no cluster
 		return
 	}
 	a.failures[kind]++

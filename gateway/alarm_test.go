@@ -80,7 +80,7 @@ func TestAlarm(t *testing.T) {
 	want("others wait", s.pass(999*ms))
 	want("and are summed up", s.pass(ms), "store: does not answer 7 of 20 gateways (refused: nobody listens there)")
 	s.in = SourceCounts{Admitted: 1000, Refused: 5}
-	s.failed("", "refused")
+	s.failed("127.0.0.1:6379", "refused")
 	for g := range 7 {
 		s.breaker(g, "", "", false)
 	}
