@@ -251,10 +251,14 @@ const mostRulesNamed = 5
 
 // WithoutStore says what decides while the store does not answer, in the words
 // of whoever operates it.
-func (f *Fleet) WithoutStore() string { return standInText(f.newest.Load().set) }
+func (f *Fleet) WithoutStore() string { return standInText(f.newest.Load().set, f.cfg.Fleet) }
 
 // standInText says what the fail modes of a set's rules do.
-func standInText(s *rules.Set) string {
+func standInText(s *rules.Set, fleet int) string {
+	share := fmt.Sprintf("each of %d gateways admits its share of the limit (local)", fleet)
+	if fleet == 1 {
+		share = "the gateway admits the whole limit, as the only one that it knows of (local)"
+	}
 	names := map[limit.FailMode][]string{}
 	for _, r := range s.Rules {
 		if !r.Shadow {
@@ -265,7 +269,7 @@ func standInText(s *rules.Set) string {
 		mode limit.FailMode
 		text string
 	}{
-		{limit.FailLocal, "each gateway admits its share of the limit (local)"},
+		{limit.FailLocal, share},
 		{limit.FailOpen, "everything is admitted (open)"},
 		{limit.FailClosed, "everything is refused (closed)"},
 	}

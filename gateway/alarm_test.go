@@ -132,17 +132,20 @@ func TestStandInText(t *testing.T) {
 		rules []*rules.Rule
 		want  string
 	}{
-		{[]*rules.Rule{rule("a", limit.FailLocal), rule("b", limit.FailLocal)}, "each gateway admits its share of the limit (local)"},
+		{[]*rules.Rule{rule("a", limit.FailLocal), rule("b", limit.FailLocal)}, "each of 20 gateways admits its share of the limit (local)"},
 		{[]*rules.Rule{rule("a", limit.FailOpen)}, "everything is admitted (open)"},
 		{[]*rules.Rule{rule("a", limit.FailClosed), rule("b", limit.FailLocal), rule("c", limit.FailClosed)},
-			"each gateway admits its share of the limit (local) for b; everything is refused (closed) for a, c"},
+			"each of 20 gateways admits its share of the limit (local) for b; everything is refused (closed) for a, c"},
 		{[]*rules.Rule{rule("a", limit.FailOpen), rule("b", limit.FailOpen), rule("c", limit.FailOpen), rule("d", limit.FailOpen), rule("e", limit.FailOpen), rule("f", limit.FailOpen), rule("g", limit.FailOpen), rule("h", limit.FailLocal)},
-			"each gateway admits its share of the limit (local) for h; everything is admitted (open) for a, b, c, d, e, 2 more"},
+			"each of 20 gateways admits its share of the limit (local) for h; everything is admitted (open) for a, b, c, d, e, 2 more"},
 		{[]*rules.Rule{{Name: "a", Shadow: true}}, "everything is admitted, as always: no rule is enforced"},
 	} {
-		if got := standInText(&rules.Set{Rules: tt.rules}); got != tt.want {
+		if got := standInText(&rules.Set{Rules: tt.rules}, 20); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
 		}
+	}
+	if got := standInText(&rules.Set{Rules: []*rules.Rule{rule("a", limit.FailLocal)}}, 1); !strings.Contains(got, "the only one") {
+		t.Error(got)
 	}
 }
 

@@ -303,3 +303,35 @@ func set(t testing.TB, text string) *rules.Set {
 	}
 	return s
 }
+
+// A gateway that is one of twenty, each a process of its own, admits a
+// twentieth when the store is gone, and leases blocks for a twentieth.
+func TestShareOfAFleetOfProcesses(t *testing.T) {
+	r := redistest.Mini(t)
+	c := Config{Limit: spec(t, "1/h,burst=40"), OnFailure: limit.FailLocal, StoreTimeout: 10 * time.Second}
+	r.Mini.SetError("ERR down")
+	for fleet, want := range map[int]int{0: 40, 1: 40, 20: 2, 100: 1} {
+		c.Fleet = fleet
+		f, admitted := onRedis(t, r, c), 0
+		for range 100 {
+			if askAt(f, 0, "k", f.now(), 1).OK {
+				admitted++
+			}
+		}
+		if admitted != want {
+			t.Errorf("one of %d admits %d of a burst of 40, want %d", fleet, admitted, want)
+		}
+	}
+	c.Limit, c.Design = spec(t, "1000/s,burst=2000"), Leases
+	for fleet, want := range map[int]int64{1: 250, 5: 50, 20: 13} {
+		c.Fleet = fleet
+		if got := onRedis(t, r, c).newest.Load().limits[0].block.Block; got != want {
+			t.Errorf("one of %d leases %d at a time, want %d", fleet, got, want)
+		}
+	}
+	c.Gateways, c.Fleet = 3, 2
+	c.Redis = r.Client(t)
+	if _, err := New(c); err == nil {
+		t.Error("a fleet of 2 has 3 gateways here")
+	}
+}

@@ -250,7 +250,7 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	}
 	defer done()
 	c.Redis, c.Notice = store, notice(a)
-	operation, set, err := o.store.operate.read(ctx, a, store, c.Gateways, o.quiet)
+	operation, set, err := o.store.operate.read(ctx, a, store, max(c.Gateways, c.Fleet), o.quiet)
 	if err != nil {
 		return err
 	}

@@ -22,6 +22,7 @@ type storeOptions struct {
 	onFailure string
 	operate   *operateOptions
 	rollout   time.Duration
+	fleet     int
 	changed   func(flag string) bool
 }
 
@@ -31,6 +32,7 @@ func newStoreOptions(fs *pflag.FlagSet) *storeOptions {
 	fs.DurationVar(&o.timeout, "store-timeout", 50*time.Millisecond, "the `DURATION` that a check in Redis may take")
 	fs.StringVar(&o.breaker, "breaker", "5/1s", "`FAILURES/DURATION`: failures in a row after which a gateway ceases to ask Redis, and how often it looks again")
 	fs.StringVar(&o.onFailure, "on-failure", "local", "what decides while Redis does not answer, the `MODE`: open (admit), closed (refuse), or local (each gateway's share of the limit), also as local,slack=20%")
+	fs.IntVar(&o.fleet, "fleet", 0, "the `NUMBER` of gateways in all that share this Redis, those of other processes included (default those here): what a gateway's share of a limit is measured by")
 	o.operate = newOperateOptions(fs)
 	fs.DurationVar(&o.rollout, "rules-rollout", 0, "the `DURATION` that new rules take from the first gateway to the last")
 	return o
@@ -39,9 +41,9 @@ func newStoreOptions(fs *pflag.FlagSet) *storeOptions {
 // config fills in what the flags say, but for the store itself.
 func (o *storeOptions) config(c *gateway.Config) (err error) {
 	if !o.redis.given() {
-		for _, f := range []string{"store-timeout", "breaker", "on-failure"} {
+		for _, f := range []string{"store-timeout", "breaker", "on-failure", "fleet"} {
 			if o.changed(f) {
-				return usagef("weir serve --redis embedded --"+f+"="+o.text(f), "--%s says nothing without --redis: memory does not fail", f)
+				return usagef("weir serve --redis embedded --"+f+"="+o.text(f), "--%s says nothing without --redis: memory is not shared and does not fail", f)
 			}
 		}
 	}
@@ -55,6 +57,10 @@ func (o *storeOptions) config(c *gateway.Config) (err error) {
 	if o.timeout <= 0 {
 		return usagef("weir serve --store-timeout 50ms", "--store-timeout %v is not above zero", o.timeout)
 	}
+	if o.changed("fleet") && o.fleet < c.Gateways {
+		return usagef("weir serve --gateways 1 --fleet 20", "--fleet %d is below the %d gateways that are here", o.fleet, c.Gateways)
+	}
+	c.Fleet = o.fleet
 	c.StoreTimeout = o.timeout
 	if c.Breaker, err = parseBreaker(o.breaker); err != nil {
 		return err
@@ -87,6 +93,8 @@ func (o *storeOptions) text(flag string) string {
 		return o.timeout.String()
 	case "breaker":
 		return o.breaker
+	case "fleet":
+		return strconv.Itoa(o.fleet)
 	}
 	return o.onFailure
 }
