@@ -17,6 +17,7 @@ func verbs(a *app) []*cobra.Command {
 		newBehavioursCmd(a),
 		newServeCmd(a),
 		newSimCmd(a),
+		newInspectCmd(a),
 		newVersionCmd(a),
 		newCompletionCmd(a),
 	}

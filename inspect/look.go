@@ -1,0 +1,284 @@
+package inspect
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/weir-cli/weir/limit"
+)
+
+// Query is what to look at.
+type Query struct {
+	Keys    []string // exact names; one that is not there is tried as an id
+	IDs     []string // customers, under all names that layouts give them
+	Layouts []*Layout
+	// Only reads every key as this layout's, even under a name of another
+	// form; nil for whichever fits best.
+	Only  *Layout
+	Parts map[string][]string // what stands for placeholders, such as rule
+	Told  *limit.Spec         // nil when not known
+}
+
+// Sight is what was found.
+type Sight struct {
+	Readings  []Reading
+	Strangers []Entry   // keys that are there and fit no layout
+	Missing   []string  // names asked for under which nothing is
+	Tried     int       // how many names were made up and looked for
+	Skipped   []Skipped // layouts for which no name could be made up
+	Nearest   []string  // names close to the missing ones that are there
+
+	Now       int64 // unix ns, of the server's clock
+	Skew, RTT time.Duration
+	Blind     []Blind
+	Commands  int
+}
+
+// maxNearest bounds the names that are offered in place of a missing one.
+const maxNearest = 10
+
+// Look reads what a query asks for, without a scan.
+func Look(ctx context.Context, r *Reader, q Query) (Sight, error) {
+	l := looker{Reader: r, q: q, layouts: q.Layouts, read: map[string]Entry{}}
+	if q.Only != nil {
+		l.layouts = []*Layout{q.Only}
+	}
+	if err := l.get(ctx, q.Keys); err != nil {
+		return l.s, err
+	}
+	if l.s.Now == 0 { // no key to read yet, and windows need a time
+		if err := l.get(ctx, []string{}); err != nil {
+			return l.s, err
+		}
+	}
+	found := l.there(q.Keys)
+	for _, id := range q.IDs {
+		more, err := l.guess(ctx, id)
+		if err != nil {
+			return l.s, err
+		}
+		if len(more) == 0 {
+			l.s.Missing = append(l.s.Missing, id)
+		}
+		found = append(found, more...)
+	}
+	for _, key := range q.Keys {
+		if slices.Contains(found, key) {
+			continue
+		}
+		more, err := l.guess(ctx, key)
+		if err != nil {
+			return l.s, err
+		}
+		if len(more) == 0 {
+			l.s.Missing = append(l.s.Missing, key)
+		}
+		found = append(found, more...)
+	}
+	for _, key := range found {
+		if err := l.decode(ctx, key); err != nil {
+			return l.s, err
+		}
+	}
+	return l.s, l.nearest(ctx)
+}
+
+// looker is a Look on its way.
+type looker struct {
+	*Reader
+	q       Query
+	layouts []*Layout
+	read    map[string]Entry // by key
+	done    []string         // keys that are part of a reading
+	s       Sight
+}
+
+// get reads keys that have not been read.
+func (l *looker) get(ctx context.Context, keys []string) error {
+	var want []string
+	for _, key := range keys {
+		if _, ok := l.read[key]; !ok && !slices.Contains(want, key) {
+			want = append(want, key)
+		}
+	}
+	if len(want) == 0 && len(keys) > 0 {
+		return nil
+	}
+	snap, err := l.Get(ctx, want...)
+	l.take(snap)
+	return err
+}
+
+// take adds what a snapshot has.
+func (l *looker) take(snap Snapshot) {
+	for _, e := range snap.Entries {
+		l.read[e.Key] = e
+	}
+	l.s.Commands += snap.Commands
+	l.s.Now = max(l.s.Now, snap.Now)
+	l.s.Skew, l.s.RTT = snap.Skew, snap.RTT
+	for _, b := range snap.Blind {
+		if !slices.Contains(l.s.Blind, b) {
+			l.s.Blind = append(l.s.Blind, b)
+		}
+	}
+}
+
+// there are those of keys that were read and exist.
+func (l *looker) there(keys []string) []string {
+	var found []string
+	for _, key := range keys {
+		if e, ok := l.read[key]; ok && e.Exists() && !slices.Contains(found, key) {
+			found = append(found, key)
+		}
+	}
+	return found
+}
+
+// guess finds the keys of a customer under the names that layouts give.
+func (l *looker) guess(ctx context.Context, id string) ([]string, error) {
+	g := Guesser{Parts: l.q.Parts, Told: l.q.Told, Now: l.s.Now}
+	names, skipped := g.Names(l.layouts, id)
+	for _, s := range skipped {
+		if !slices.Contains(l.s.Skipped, s) {
+			l.s.Skipped = append(l.s.Skipped, s)
+		}
+	}
+	keys := make([]string, len(names))
+	for i, n := range names {
+		keys[i] = n.Key
+	}
+	l.s.Tried += len(keys)
+	l.s.Commands += len(keys)
+	found, err := l.Existing(ctx, keys...)
+	if err != nil {
+		return nil, err
+	}
+	if err := l.get(ctx, found); err != nil {
+		return nil, err
+	}
+	return l.there(found), nil
+}
+
+// decode makes a reading of key and of those that belong to it.
+func (l *looker) decode(ctx context.Context, key string) error {
+	if slices.Contains(l.done, key) {
+		return nil
+	}
+	e := l.read[key]
+	if !e.Exists() {
+		return nil
+	}
+	candidates := Identify(&e, l.layouts, e.At)
+	if len(candidates) == 0 && l.q.Only != nil {
+		candidates = []Candidate{{Layout: l.q.Only, Sure: Guess, Role: l.q.Only.Keys[0].Role}}
+	}
+	if len(candidates) == 0 {
+		l.s.Strangers = append(l.s.Strangers, e)
+		l.done = append(l.done, key)
+		return nil
+	}
+	best := preferred(candidates, l.q.Told)
+	entries := []Entry{e}
+	at := e.At
+	if keys := best.Together(key, e.At, l.q.Told); len(keys) > 1 {
+		// All of them at one time. What was idle then is no longer.
+		snap, err := l.Get(ctx, keys...)
+		if err != nil {
+			return err
+		}
+		for i := range snap.Entries {
+			if before, ok := l.read[snap.Entries[i].Key]; ok {
+				snap.Entries[i].Idle = before.Idle
+			}
+		}
+		l.take(snap)
+		entries, at = snap.Entries, snap.Now
+	}
+	reading, err := Decode(best.Layout, entries, at, l.q.Told)
+	if err != nil {
+		return err
+	}
+	reading.Sure = best.Sure
+	for _, c := range candidates {
+		if c.Layout != best.Layout {
+			reading.Others = append(reading.Others, c.Layout)
+		}
+	}
+	for i := range entries {
+		l.done = append(l.done, entries[i].Key)
+	}
+	l.s.Readings = append(l.s.Readings, reading)
+	return nil
+}
+
+// preferred is the first of the candidates that are as sure as the best and
+// whose algorithm is the one that was told, or else the first.
+func preferred(candidates []Candidate, told *limit.Spec) Candidate {
+	if told != nil {
+		for _, c := range candidates {
+			if c.Sure == candidates[0].Sure && algorithmOf(c.Layout) == told.Algorithm {
+				return c
+			}
+		}
+	}
+	return candidates[0]
+}
+
+// algorithmOf is what a layout's example is a limit of.
+func algorithmOf(l *Layout) limit.Algorithm {
+	s, err := limit.ParseSpec(l.Example)
+	if err != nil {
+		return limit.TokenBucket
+	}
+	return s.Algorithm
+}
+
+// nearest looks for names close to those that are missing: the same id under
+// another layout's name.
+func (l *looker) nearest(ctx context.Context) error {
+	var names []string
+	for _, key := range l.s.Missing {
+		for _, id := range idsIn(key, l.q.Layouts) {
+			g := Guesser{Parts: l.q.Parts, Told: l.q.Told, Now: l.s.Now}
+			made, _ := g.Names(l.q.Layouts, id)
+			for _, n := range made {
+				if n.Key != key && !slices.Contains(names, n.Key) && len(names) < maxNames {
+					names = append(names, n.Key)
+				}
+			}
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	l.s.Tried += len(names)
+	l.s.Commands += len(names)
+	found, err := l.Existing(ctx, names...)
+	l.s.Nearest = found[:min(len(found), maxNearest)]
+	return err
+}
+
+// idsIn are what may be the customer's part of a name.
+func idsIn(key string, layouts []*Layout) []string {
+	var ids []string
+	add := func(id string) {
+		if id != "" && id != key && !slices.Contains(ids, id) && len(ids) < 8 {
+			ids = append(ids, id)
+		}
+	}
+	for _, l := range layouts {
+		for i := range l.Keys {
+			if parts, ok := l.Keys[i].Name.Match(key); ok && l.Keys[i].Name.literals() > 0 {
+				add(parts["id"])
+			}
+		}
+	}
+	for i := len(key) - 1; i >= 0 && len(ids) < 8; i-- {
+		if key[i] == ':' || key[i] == '/' || key[i] == '}' {
+			add(key[i+1:])
+		}
+	}
+	return ids
+}

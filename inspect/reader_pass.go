@@ -1,0 +1,304 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/weir-cli/weir/limit/redislimit"
+)
+
+// pass reads keys of one node in two pipelines: first what must be known
+// before a value is read, and is changed by reading it; then the values, with
+// the time and what is left of the key's life.
+type pass struct {
+	*Reader
+	ctx  context.Context
+	node redis.Cmdable
+	s    *Snapshot
+}
+
+func (p *pass) run(places []int) error {
+	var live []int
+	if len(places) > 0 {
+		var err error
+		if live, err = p.look(places); err != nil {
+			return err
+		}
+	}
+	return p.values(live)
+}
+
+// pipeline is a new one, which leaves the time of last use alone if it can.
+func (p *pass) pipeline() (redis.Pipeliner, *redis.Cmd) {
+	pipe := p.node.Pipeline()
+	if p.noTouch.Load() == 2 {
+		return pipe, nil
+	}
+	return pipe, pipe.Do(p.ctx, "CLIENT", "NO-TOUCH", "ON")
+}
+
+// send sends a pipeline and returns an error only if the connection failed.
+func (p *pass) send(pipe redis.Pipeliner, noTouch *redis.Cmd) error {
+	p.s.Commands += pipe.Len()
+	_, err := pipe.Exec(p.ctx)
+	if noTouch != nil {
+		p.noTouch.Store(1)
+		if noTouch.Err() != nil {
+			p.noTouch.Store(2)
+		}
+	}
+	var reply redis.Error
+	if err == nil || errors.Is(err, redis.Nil) || errors.As(err, &reply) {
+		return nil
+	}
+	return err
+}
+
+// look reads types, idle times and sizes, and returns the places of those keys
+// that are there.
+func (p *pass) look(places []int) (live []int, err error) {
+	type asked struct {
+		idle  *redis.DurationCmd
+		kind  *redis.StatusCmd
+		bytes *redis.IntCmd
+	}
+	pipe, noTouch := p.pipeline()
+	cmds := make([]asked, len(places))
+	for j, i := range places {
+		key := p.s.Entries[i].Key
+		cmds[j] = asked{pipe.ObjectIdleTime(p.ctx, key), pipe.Type(p.ctx, key), pipe.MemoryUsage(p.ctx, key)}
+	}
+	if err := p.send(pipe, noTouch); err != nil {
+		return nil, err
+	}
+	for j, i := range places {
+		e := &p.s.Entries[i]
+		if e.Type, err = cmds[j].kind.Result(); err != nil {
+			return nil, denied("TYPE", err)
+		}
+		if e.Type == "none" {
+			continue
+		}
+		live = append(live, i)
+		if d, err := cmds[j].idle.Result(); err == nil {
+			e.Idle = d
+		} else {
+			p.blind("OBJECT IDLETIME", err, "when a key was last used")
+		}
+		if n, err := cmds[j].bytes.Result(); err == nil {
+			e.Bytes = n
+		} else {
+			p.blind("MEMORY USAGE", err, "how much memory a key takes")
+		}
+	}
+	return live, nil
+}
+
+// blind notes a command that is not allowed and that can be done without.
+// Other errors, of servers that do not know it, are no news.
+func (p *pass) blind(command string, err error, lost string) {
+	if redislimit.Classify(err) != redislimit.KindNoPerm {
+		return
+	}
+	for _, b := range p.s.Blind {
+		if b.Command == command {
+			return
+		}
+	}
+	p.s.Blind = append(p.s.Blind, Blind{Command: command, Rule: ruleFor(command, err), Lost: lost})
+}
+
+// values reads the time, lives and values.
+func (p *pass) values(live []int) error {
+	pipe, noTouch := p.pipeline()
+	clock := pipe.Time(p.ctx)
+	ttls := make([]*redis.DurationCmd, len(live))
+	readers := make([]valueReader, len(live))
+	for j, i := range live {
+		e := &p.s.Entries[i]
+		ttls[j] = pipe.PTTL(p.ctx, e.Key)
+		readers[j] = p.ask(pipe, e)
+	}
+	before := p.o.Clock()
+	if err := p.send(pipe, noTouch); err != nil {
+		return err
+	}
+	after := p.o.Clock()
+	now, err := clock.Result()
+	if err != nil {
+		if redislimit.Classify(err) != redislimit.KindNoPerm {
+			return err
+		}
+		p.blind("TIME", err, "the server's time, for which the local clock stands in")
+		now = after
+	} else {
+		p.s.RTT = after.Sub(before)
+		p.s.Skew = now.Sub(before.Add(p.s.RTT / 2))
+	}
+	p.s.Now = max(p.s.Now, now.UnixNano())
+	for j, i := range live {
+		e := &p.s.Entries[i]
+		e.At = now.UnixNano()
+		ttl, err := ttls[j].Result()
+		if err != nil {
+			return denied("PTTL", err)
+		}
+		if e.TTL = ttl; ttl == NoKey {
+			e.Type, e.Bytes, e.Idle = "none", Unknown, Unknown // it expired in between
+			continue
+		}
+		if err := readers[j](); err != nil {
+			var deny *DeniedError
+			if errors.As(err, &deny) || moved(err) {
+				return err
+			}
+			e.Problem = err.Error()
+		}
+	}
+	return nil
+}
+
+// valueReader takes over the replies into the entry.
+type valueReader func() error
+
+// ask puts the commands that read e's value on the pipeline.
+func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
+	ctx, key, most := p.ctx, e.Key, int64(p.o.Members)
+	if e.Type != "string" && e.Bytes > maxValue {
+		// Members may be as large as they like, and come whole or not at all.
+		return p.tooLarge(pipe, e)
+	}
+	switch e.Type {
+	case "string":
+		n, text := pipe.StrLen(ctx, key), pipe.GetRange(ctx, key, 0, int64(p.o.Text)-1)
+		return func() (err error) {
+			if e.Len, err = n.Result(); err != nil {
+				return denied("STRLEN", err)
+			}
+			s, err := text.Result()
+			if err != nil {
+				return denied("GETRANGE", err)
+			}
+			e.Text, e.Truncated = []byte(s), int64(len(s)) < e.Len
+			if isShared(s) {
+				e.Idle = Unknown
+			}
+			return nil
+		}
+	case "hash":
+		n, scan := pipe.HLen(ctx, key), pipe.HScan(ctx, key, 0, "", min(most, 1000))
+		return func() (err error) {
+			if e.Len, err = n.Result(); err != nil {
+				return denied("HLEN", err)
+			}
+			list, _, err := scan.Result()
+			if err != nil {
+				return denied("HSCAN", err)
+			}
+			e.Fields = map[string]string{}
+			for i := 0; i+1 < len(list) && int64(len(e.Fields)) < most; i += 2 {
+				e.Fields[list[i]] = list[i+1]
+			}
+			e.Truncated = int64(len(e.Fields)) < e.Len
+			return nil
+		}
+	case "zset":
+		n, head, tail := pipe.ZCard(ctx, key), pipe.ZRangeWithScores(ctx, key, 0, most/2-1), pipe.ZRangeWithScores(ctx, key, -(most-most/2), -1)
+		return func() (err error) {
+			if e.Len, err = n.Result(); err != nil {
+				return denied("ZCARD", err)
+			}
+			first, err := head.Result()
+			if err != nil {
+				return denied("ZRANGE", err)
+			}
+			last, err := tail.Result()
+			if err != nil {
+				return denied("ZRANGE", err)
+			}
+			e.join(members(first), members(last))
+			return nil
+		}
+	case "list":
+		n, head, tail := pipe.LLen(ctx, key), pipe.LRange(ctx, key, 0, most/2-1), pipe.LRange(ctx, key, -(most-most/2), -1)
+		return func() (err error) {
+			if e.Len, err = n.Result(); err != nil {
+				return denied("LLEN", err)
+			}
+			first, err := head.Result()
+			if err != nil {
+				return denied("LRANGE", err)
+			}
+			last, err := tail.Result()
+			if err != nil {
+				return denied("LRANGE", err)
+			}
+			e.join(items(first), items(last))
+			return nil
+		}
+	}
+	return func() error { return fmt.Errorf("no limiter that is known keeps a %.40q", e.Type) }
+}
+
+// sharedNumbers are those that servers keep once for all keys that hold one,
+// unless they evict by use: the time of last use is then that of all of them.
+const sharedNumbers = 10_000
+
+func isShared(text string) bool {
+	n, ok := parseNumber(text)
+	return ok && n.isWhole && n.whole >= 0 && n.whole < sharedNumbers
+}
+
+// tooLarge reads only how long a value is.
+func (p *pass) tooLarge(pipe redis.Pipeliner, e *Entry) valueReader {
+	var n *redis.IntCmd
+	command := ""
+	switch e.Type {
+	case "hash":
+		n, command = pipe.HLen(p.ctx, e.Key), "HLEN"
+	case "zset":
+		n, command = pipe.ZCard(p.ctx, e.Key), "ZCARD"
+	case "list":
+		n, command = pipe.LLen(p.ctx, e.Key), "LLEN"
+	}
+	return func() (err error) {
+		e.Truncated = true
+		if n != nil {
+			if e.Len, err = n.Result(); err != nil {
+				return denied(command, err)
+			}
+		}
+		return fmt.Errorf("it takes %d MB, and no more than %d are read", e.Bytes>>20, maxValue>>20)
+	}
+}
+
+// join puts the start and the end of a long value together, which overlap when
+// all of it is there.
+func (e *Entry) join(head, tail []Member) {
+	if overlap := int64(len(head)+len(tail)) - e.Len; overlap >= 0 {
+		e.Members = append(head, tail[min(overlap, int64(len(tail))):]...)
+		return
+	}
+	e.Truncated, e.Head = true, len(head)
+	e.Members = append(head, tail...)
+}
+
+func members(list []redis.Z) []Member {
+	out := make([]Member, len(list))
+	for i, z := range list {
+		name, _ := z.Member.(string)
+		out[i] = Member{Name: name, Score: z.Score}
+	}
+	return out
+}
+
+func items(list []string) []Member {
+	out := make([]Member, len(list))
+	for i, s := range list {
+		out[i] = Member{Name: s}
+	}
+	return out
+}

@@ -1,0 +1,186 @@
+package inspect
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/weir-cli/weir/limit"
+)
+
+// Sentences say what a reading means, in words to paste into a ticket: what
+// the bucket holds, when the next call of cost passes, when it is full, who
+// wrote it, and what is odd. Nothing in them can harm a terminal.
+func (r *Reading) Sentences(cost int64) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	say("%s", r.holds())
+	if s := r.next(cost); s != "" {
+		say("%s", s)
+	}
+	if s := r.full(cost); s != "" {
+		say("%s", s)
+	}
+	if r.LastUse != nil {
+		say("Last used %s.", r.when(*r.LastUse))
+	}
+	say("%s", r.writer())
+	for _, p := range r.Problems {
+		say("%s", p.Text)
+	}
+	out = append(out, r.Notes...)
+	return out
+}
+
+// subject is what the sentences are about.
+func (r *Reading) subject() string {
+	switch {
+	case r.ID != "" && r.Rule != "":
+		return fmt.Sprintf("%s, under the rule %s,", shownKey(r.ID), shownKey(r.Rule))
+	case r.ID != "":
+		return shownKey(r.ID)
+	}
+	return shownKey(r.Entries[0].Key)
+}
+
+func (r *Reading) holds() string {
+	bucket := r.Held != nil
+	switch {
+	case r.Existing() == 0:
+		return fmt.Sprintf("There is no state of %s: nothing counts against it, as if it had never called.", r.subject())
+	case bucket && r.Capacity != nil:
+		return fmt.Sprintf("%s has %s of %d tokens (%s).", r.subject(), amount(*r.Held), *r.Capacity, r.limitText())
+	case r.Used != nil && r.Capacity != nil && r.Algorithm == limit.Concurrency.String():
+		return fmt.Sprintf("%s holds %d of %d slots (%s).", r.subject(), *r.Used, *r.Capacity, r.limitText())
+	case r.Used != nil && r.Capacity != nil:
+		return fmt.Sprintf("%s has used %d of %d in %s (%s).", r.subject(), *r.Used, *r.Capacity, r.windowText(), r.limitText())
+	case r.Used != nil:
+		return fmt.Sprintf("%s has used %d in %s. The limit is not in the state; %s.", r.subject(), *r.Used, r.windowText(), r.ask())
+	case r.Limit == nil:
+		return fmt.Sprintf("%s is known to the limiter. The limit is not in the state; %s.", r.subject(), r.ask())
+	}
+	return fmt.Sprintf("What %s holds cannot be told.", r.subject())
+}
+
+// ask says how to tell the limit.
+func (r *Reading) ask() string {
+	if r.Layout.Example == "" {
+		return "it must be told to say more"
+	}
+	return "say it to know more, such as --limit " + r.Layout.Example
+}
+
+func (r *Reading) limitText() string {
+	if r.Limit == nil {
+		return "limit unknown"
+	}
+	switch r.LimitFrom {
+	case "state":
+		return r.Limit.String() + ", as the state says"
+	case "name":
+		return r.Limit.String() + ", as the key's name says"
+	}
+	return r.Limit.String() + ", as told"
+}
+
+func (r *Reading) windowText() string {
+	switch {
+	case r.WindowEnd != nil && *r.WindowEnd > r.Now:
+		return "a window that ends " + r.when(*r.WindowEnd)
+	case r.WindowEnd != nil:
+		return "the window of now"
+	case r.Algorithm == limit.SlidingLog.String() && r.Limit != nil:
+		return "the last " + limit.ShortDuration(r.Limit.Window)
+	}
+	return "its window"
+}
+
+func (r *Reading) next(cost int64) string {
+	wait, known := r.Wait(cost)
+	if !known {
+		return ""
+	}
+	call := "The next call"
+	if cost != 1 {
+		call = fmt.Sprintf("The next call of cost %d", cost)
+	}
+	switch {
+	case wait == 0:
+		return fmt.Sprintf("%s passes now; %d would pass at once.", call, *r.Remaining)
+	case wait == limit.Never && cost > *r.Capacity:
+		return fmt.Sprintf("%s never passes: at most %d can pass at once.", call, *r.Capacity)
+	case wait == limit.Never:
+		return call + " never passes as things are: nothing gives back what was used."
+	case wait == limit.Unknown:
+		return call + " is refused until somebody gives back a slot."
+	}
+	return fmt.Sprintf("%s is refused now and passes %s.", call, r.when(r.Now+int64(wait)))
+}
+
+func (r *Reading) full(cost int64) string {
+	wait, _ := r.Wait(cost)
+	switch {
+	case r.FullAt == nil || r.Existing() == 0:
+		return ""
+	case *r.FullAt <= r.Now:
+		return "Its whole allowance is there."
+	case wait == time.Duration(*r.FullAt-r.Now):
+		return "" // it has just been said
+	}
+	return "Its whole allowance is there again " + r.when(*r.FullAt) + "."
+}
+
+func (r *Reading) writer() string {
+	name := r.Layout.Writer
+	var s string
+	switch r.Sure {
+	case Certain:
+		s = fmt.Sprintf("Written by %s.", name)
+	case Likely:
+		s = fmt.Sprintf("Probably written by %s.", name)
+	default:
+		s = fmt.Sprintf("Perhaps written by %s: only the value's shape says so.", name)
+	}
+	var names []string
+	for _, o := range r.Others {
+		// What fits every number says nothing beside a name that fits.
+		if o.Sure > Guess || r.Sure == Guess {
+			names = append(names, o.Name)
+		}
+	}
+	if len(names) > 0 {
+		s += " It could also be " + strings.Join(names, ", ") + "."
+	}
+	return s
+}
+
+// when is an instant as seen from now, and by the server's clock.
+func (r *Reading) when(at int64) string {
+	d := at - r.Now
+	clock := time.Unix(0, at).UTC().Format("15:04:05.000")
+	if time.Duration(d).Abs() > 12*time.Hour {
+		clock = shownTime(at)
+	} else {
+		clock += " UTC"
+	}
+	switch {
+	case d > 0:
+		return fmt.Sprintf("in %s, at %s", shownWait(d), clock)
+	case d > -int64(time.Millisecond):
+		return "just now"
+	}
+	return fmt.Sprintf("%s ago, at %s", shownWait(-d), clock)
+}
+
+// amount is a number of tokens: whole, or with what matters of its fraction,
+// never rounded up to the next whole one.
+func amount(f float64) string {
+	switch {
+	case f == math.Trunc(f) && math.Abs(f) < 1e15:
+		return fmt.Sprintf("%.0f", f)
+	case math.Abs(f) < 1e12:
+		return strings.TrimSuffix(fmt.Sprintf("%.2f", math.Floor(f*100)/100), ".00")
+	}
+	return fmt.Sprintf("%g", f)
+}

@@ -1,0 +1,18 @@
+package inspect
+
+import (
+	"maps"
+	"slices"
+)
+
+// The words of layout files.
+var (
+	ttlMeanings = []string{"window-end", "to-full", "cleanup", "none"}
+	lives       = []string{"window", "two-windows", "none"}
+	ttlMissing  = []string{"for-ever", "heals", "repairs", "leak", "normal"}
+	valueKinds  = append([]string{"", "whole", "number", "decimal", "instant", "uuid", "text"}, sortedKeys(shapes)...)
+)
+
+func contains(list []string, s string) bool { return slices.Contains(list, s) }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
