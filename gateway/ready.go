@@ -124,6 +124,22 @@ func (r *readyLimit) lend(c Config) error {
 	return nil
 }
 
+// Caution says what a design will not do well with the limits at hand, "" when
+// there is nothing to say.
+func (f *Fleet) Caution() string {
+	n := int64(f.cfg.Fleet)
+	for _, r := range f.newest.Load().limits {
+		if r.block == nil {
+			continue
+		}
+		if held := times(n*6, r.block.Block) / 5; held > r.spec.Burst {
+			return fmt.Sprintf("Caution: %d gateways that lease %d tokens at a time hold up to %d, and %v has %d: some will refuse while others hold what is left. "+
+				"A burst of %d or more would do, or deny-cache instead of leases.", n, r.block.Block, held, r.spec, r.spec.Burst, held)
+		}
+	}
+	return ""
+}
+
 func or(d, otherwise time.Duration) time.Duration {
 	if d == 0 {
 		return otherwise

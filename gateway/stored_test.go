@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -333,5 +334,27 @@ func TestShareOfAFleetOfProcesses(t *testing.T) {
 	c.Redis = r.Client(t)
 	if _, err := New(c); err == nil {
 		t.Error("a fleet of 2 has 3 gateways here")
+	}
+}
+
+// Leases that would hold more than the burst are cautioned against.
+func TestCaution(t *testing.T) {
+	r := redistest.Mini(t)
+	for _, tt := range []struct {
+		limit  string
+		design Design
+		fleet  int
+		want   string
+	}{
+		{"10/s,burst=20", Leases, 1, ""},
+		{"10/s,burst=20", Leases, 2, "hold up to 24, "},
+		{"10/s,burst=24", Leases, 2, ""},
+		{"10/s,burst=20", DenyCache, 20, ""},
+		{"1000/s,burst=2000", LeasesDenyCache, 20, ""},
+	} {
+		got := onRedis(t, r, Config{Limit: spec(t, tt.limit), Design: tt.design, Fleet: tt.fleet}).Caution()
+		if !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
+			t.Errorf("%s by %v of %d: %q, want %q", tt.limit, tt.design, tt.fleet, got, tt.want)
+		}
 	}
 }

@@ -341,6 +341,9 @@ func announce(a *app, f *gateway.Fleet, o *serveOptions, where string) error {
 			fmt.Fprintln(a.stderr, where)
 		}
 		fmt.Fprintf(a.stderr, "%s, kept in %s.%s\n", f.Name(), o.store.kept(), ctrlC)
+		if c := f.Caution(); c != "" {
+			fmt.Fprintln(a.stderr, c)
+		}
 		if o.store.redis.given() {
 			fmt.Fprintf(a.stderr, "While Redis does not answer, %s.\n", f.WithoutStore())
 		}

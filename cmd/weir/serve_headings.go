@@ -6,7 +6,7 @@ var serveHeadings = []heading{
 	{"Gateways and what is behind them", []string{"listen", "allow-remote", "unix", "ports-file", "tls", "cert", "cert-key", "cert-out",
 		"upstream", "shed", "latency", "refusal-latency"}},
 	{"Redis", []string{"redis", "redis-user", "redis-password-file", "redis-ca", "redis-cert", "redis-key", "redis-insecure",
-		"fleet", "store-timeout", "breaker", "on-failure"}},
+		"start-without-redis", "fleet", "store-timeout", "breaker", "on-failure"}},
 	{"Rules, and who may change them", []string{"rules-from", "rules-key", "rules-rollout", "admin", "admin-token-file", "admin-allow-remote"}},
 	{"Callers", []string{"keys-file", "unknown-limit", "trust-proxy", "address-header", "ipv6-prefix"}},
 	{"What callers are told", []string{"dialect", "retry-after", "retry-after-ms", "security-retry-after"}},

@@ -23,6 +23,7 @@ type storeOptions struct {
 	operate   *operateOptions
 	rollout   time.Duration
 	fleet     int
+	anyway    bool
 	changed   func(flag string) bool
 }
 
@@ -33,6 +34,7 @@ func newStoreOptions(fs *pflag.FlagSet) *storeOptions {
 	fs.StringVar(&o.breaker, "breaker", "5/1s", "`FAILURES/DURATION`: failures in a row after which a gateway ceases to ask Redis, and how often it looks again")
 	fs.StringVar(&o.onFailure, "on-failure", "local", "what decides while Redis does not answer, the `MODE`: open (admit), closed (refuse), or local (each gateway's share of the limit), also as local,slack=20%")
 	fs.IntVar(&o.fleet, "fleet", 0, "the `NUMBER` of gateways in all that share this Redis, those of other processes included (default those here): what a gateway's share of a limit is measured by")
+	fs.BoolVar(&o.anyway, "start-without-redis", false, "start also while Redis does not answer; what --on-failure says, or each rule, decides until it does")
 	o.operate = newOperateOptions(fs)
 	fs.DurationVar(&o.rollout, "rules-rollout", 0, "the `DURATION` that new rules take from the first gateway to the last")
 	return o
@@ -48,7 +50,7 @@ func (o *storeOptions) config(c *gateway.Config) (err error) {
 		}
 	}
 	if !o.redis.given() || o.redis.embedded() {
-		for _, f := range []string{"redis-user", "redis-password-file", "redis-ca", "redis-cert", "redis-key", "redis-insecure"} {
+		for _, f := range []string{"redis-user", "redis-password-file", "redis-ca", "redis-cert", "redis-key", "redis-insecure", "start-without-redis"} {
 			if o.changed(f) {
 				return usagef("weir serve --redis redis://127.0.0.1:6379 --"+f+" …", "--%s says nothing without the --redis URL of a server", f)
 			}
@@ -111,8 +113,15 @@ func (o *storeOptions) open(ctx context.Context, a *app) (c redis.UniversalClien
 		}
 		return e.Client(), "embedded Redis: " + e.URL(), func() { _ = e.Close() }, nil // nothing is kept
 	}
-	if c, err = o.redis.open(ctx, a); err != nil {
+	c, away, err := o.redis.dial(ctx, a)
+	switch {
+	case err != nil:
 		return nil, "", nil, err
+	case away != nil && (!o.anyway || ctx.Err() != nil):
+		_ = c.Close() // why it cannot be used is known already
+		return nil, "", nil, away
+	case away != nil:
+		events(a).Printf("%s: starting without it", printable(away.Error()))
 	}
 	return c, "", func() { _ = c.Close() }, nil // what it was asked is done
 }

@@ -32,6 +32,9 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 	default:
 		say("The promise held, but nobody asked for more than %s.", report.Clean(b.Promise))
 	}
+	if c.Store != nil && t.Offered > 0 {
+		say("The store was asked %s.", plural(int(c.Store.Calls), "time"))
+	}
 	if len(c.PerGateway) > 1 {
 		fmt.Fprintln(w)
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
