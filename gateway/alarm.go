@@ -40,7 +40,8 @@ type alarm struct {
 
 	mu       sync.Mutex
 	nodes    map[string]*silence
-	said     int64 // the newest line about breakers, ns; 0 is never
+	told     string // what instead was when it was last said
+	said     int64  // the newest line about breakers, ns; 0 is never
 	pending  func() bool
 	failures map[string]int // checks that open no breaker, by kind
 	counting func() bool    // has them told
@@ -175,7 +176,11 @@ func (a *alarm) line(node string, s *silence, now int64) string {
 	case s.open == 1:
 		who = fmt.Sprintf("gateway %d of %d", s.first+1, a.gateways)
 	}
-	return fmt.Sprintf("%s: does not answer %s (%s). %s", name, who, whatFailed(s.kind), a.instead())
+	line := fmt.Sprintf("%s: does not answer %s (%s)", name, who, whatFailed(s.kind))
+	if now := a.instead(); now != a.told { // once is enough
+		line, a.told = line+". "+now, now
+	}
+	return line
 }
 
 // failed is called for each check of a node without an answer. Those that open

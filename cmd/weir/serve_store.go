@@ -13,6 +13,10 @@ import (
 	"github.com/weir-cli/weir/limit"
 )
 
+// embeddedTimeout is how long a check may take where the store waits for the
+// same processors as everything else.
+const embeddedTimeout = time.Second
+
 // storeOptions are the flags of weir serve about the store that the gateways
 // share, and about what stands in for it.
 type storeOptions struct {
@@ -30,7 +34,7 @@ type storeOptions struct {
 func newStoreOptions(fs *pflag.FlagSet) *storeOptions {
 	o := &storeOptions{redis: newRedisFlags(fs), changed: fs.Changed}
 	fs.Lookup("redis").Usage += ", or embedded for one inside this process"
-	fs.DurationVar(&o.timeout, "store-timeout", 50*time.Millisecond, "the `DURATION` that a check in Redis may take")
+	fs.DurationVar(&o.timeout, "store-timeout", 50*time.Millisecond, "the `DURATION` that a check in Redis may take; 1s with embedded, which shares this process's processors")
 	fs.StringVar(&o.breaker, "breaker", "5/1s", "`FAILURES/DURATION`: failures in a row after which a gateway ceases to ask Redis, and how often it looks again")
 	fs.StringVar(&o.onFailure, "on-failure", "local", "what decides while Redis does not answer, the `MODE`: open (admit), closed (refuse), or local (each gateway's share of the limit), also as local,slack=20%")
 	fs.IntVar(&o.fleet, "fleet", 0, "the `NUMBER` of gateways in all that share this Redis, those of other processes included (default those here): what a gateway's share of a limit is measured by")
@@ -63,7 +67,9 @@ func (o *storeOptions) config(c *gateway.Config) (err error) {
 		return usagef("weir serve --gateways 1 --fleet 20", "--fleet %d is below the %d gateways that are here", o.fleet, c.Gateways)
 	}
 	c.Fleet = o.fleet
-	c.StoreTimeout = o.timeout
+	if c.StoreTimeout = o.timeout; o.redis.embedded() && !o.changed("store-timeout") {
+		c.StoreTimeout = embeddedTimeout
+	}
 	if c.Breaker, err = parseBreaker(o.breaker); err != nil {
 		return err
 	}
