@@ -3,8 +3,10 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/weir-cli/weir/gateway/rules"
 	"github.com/weir-cli/weir/report"
 )
 
@@ -70,6 +72,9 @@ func (f *Fleet) Result(m report.Meta) (*report.Result, error) {
 	}
 	if c.Unknown > 0 {
 		m.Notes = append(m.Notes, fmt.Sprintf("turned away without a known key and not counted: %s", report.Count(c.Unknown)))
+	}
+	if c.Refused > 0 && !f.cfg.RetryAfter.Security && slices.ContainsFunc(f.newest.Load().set.Rules, func(r *rules.Rule) bool { return r.Security && !r.Shadow }) {
+		m.Notes = append(m.Notes, "refusals by security rules tell no wait, as they are meant to")
 	}
 	if w := f.cfg.Wrong.String(); w != "" {
 		m.Notes = append(m.Notes, "wrong on purpose: "+w)

@@ -100,7 +100,7 @@ func (o *operateOptions) read(ctx context.Context, a *app, store redis.Universal
 		return nil, nil, ruleError(err)
 	}
 	if len(problems) > 0 && !quiet {
-		fmt.Fprintf(a.stderr, "%s: %s; weir serve rules check %s says which\n", op.source, plural(len(problems), "warning and note"), o.rulesFrom)
+		fmt.Fprintf(a.stderr, "%s: %s; weir serve rules check %s has them\n", op.source, plural(len(problems), "remark"), o.rulesFrom)
 	}
 	return op, s, nil
 }
