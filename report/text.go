@@ -324,6 +324,9 @@ func (t *text) findings(r *Result) {
 }
 
 func (t *text) ending(r *Result) {
+	for _, m := range r.Marks {
+		t.wrapped(fmt.Sprintf("at %s s: ", secondsText(m.AtS)), "", Clean(m.Text)+".")
+	}
 	for _, n := range r.Notes {
 		t.wrapped("note: ", "", Clean(n)+".")
 	}

@@ -13,6 +13,7 @@ func verbs(a *app) []*cobra.Command {
 		newDemoCmd(a),
 		newLoadCmd(a),
 		newReportCmd(a),
+		newTUICmd(a),
 		newProfilesCmd(a),
 		newBehavioursCmd(a),
 		newServeCmd(a),
