@@ -94,7 +94,7 @@ func newWaiter(c Config, n int) *waiter {
 	}
 	if c.Design != Local {
 		// Each gateway hands out every Nth slot, one after the other.
-		w.sharers = int64(c.Fleet)
+		w.sharers = int64(max(c.Fleet, c.Gateways))
 	}
 	if c.Fleet > c.Gateways {
 		// Which ones other processes hand out is not known. Their seeds differ.
