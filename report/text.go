@@ -342,7 +342,7 @@ func RepeatLine(r *Result) string {
 	if r.Model != nil && r.Model.Parameters["seed"] == "" || r.Replay != nil && r.Seed == 0 {
 		seed = ""
 	}
-	return fmt.Sprintf("repeat%s: %s\n", seed, cleanLong(r.Repeat))
+	return fmt.Sprintf("repeat%s: %s\n", seed, CleanLong(r.Repeat))
 }
 
 // table is left-aligned in its first column and right-aligned in the others.
