@@ -67,8 +67,11 @@ func (c *Candidate) fixed() int {
 	if k.Life == "instant" {
 		exact = 1 // a time to live to the ms is no accident
 	}
-	if k.Value == "instant-us" {
+	switch k.Value {
+	case "instant": // as is a number that is a time
 		exact++
+	case "instant-us":
+		exact += 2
 	}
 	return exact + 8*k.Name.literals() + len(k.Fields) + len(c.Parts)
 }

@@ -8,9 +8,8 @@ import (
 )
 
 // Pattern is the form of a key's name: text in which <name> stands for what
-// differs. <name:kind> says what it is made of: text (the default), word (no
-// colon), tag (no brace), route (no brace and no
-// dot), digits, seconds (ten digits), hex, or one of several words with | between them.
+// differs. <name:kind> says what it is made of, one of kinds (text by default)
+// or one of several words with | between them.
 // <name-1> is the number before that of <name>. << is a <.
 type Pattern struct {
 	text  string

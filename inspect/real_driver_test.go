@@ -46,7 +46,7 @@ func findDrivers(t *testing.T) map[string]driver {
 	program := filepath.Join(t.TempDir(), "writers")
 	build := exec.Command("go", "build", "-o", program, ".")
 	build.Dir = filepath.Join(writers, "go")
-	build.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	build.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly -buildvcs=false", "GOWORK=off")
 	found["go"] = driver{args: []string{program}}
 	if out, err := build.CombinedOutput(); err != nil {
 		found["go"] = driver{missing: "the modules of internal/writers/go are not here (go mod download there): " + firstLine(out)}

@@ -17,8 +17,9 @@ if (!library) {
   process.exit(1);
 }
 const [host, port] = address.split(":");
-const redis = new Redis({ host, port: Number(port), maxRetriesPerRequest: null });
+const redis = new Redis({ host, port: Number(port), maxRetriesPerRequest: null, retryStrategy: () => null });
 redis.on("error", (error) => console.error(`writers: ${error.message}`));
+redis.on("end", () => process.exit(1)); // a server that is gone stays gone
 
 const take = await library(redis, JSON.parse(settings));
 for await (const line of createInterface({ input: process.stdin })) {
