@@ -80,6 +80,9 @@ func planWeirFixed(p *plan) error {
 	if err != nil {
 		return err
 	}
+	if v["w"] == 0 {
+		return refused("weir inspect bucket reset --help", "the state cannot be read")
+	}
 	now := p.f.now / 1000
 	end := v["e"]
 	if now >= end {
