@@ -71,6 +71,7 @@ func (p *Server) run(ctx context.Context) error {
 	defer log.Close()
 	cmd := exec.Command(p.program, "--port", strconv.Itoa(p.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--daemonize", "no")
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, log, log
+	apart(cmd)
 	if err := cmd.Start(); err != nil {
 		return err
 	}

@@ -328,7 +328,7 @@ func (t *text) ending(r *Result) {
 		t.wrapped(fmt.Sprintf("at %s s: ", secondsText(m.AtS)), "", Clean(m.Text)+".")
 	}
 	for _, n := range r.Notes {
-		t.wrapped("note: ", "", cleanLong(n)+".")
+		t.wrapped("note: ", "", CleanLong(n)+".")
 	}
 	if r.Repeat != "" {
 		t.b.WriteString(RepeatLine(r))
@@ -342,7 +342,7 @@ func RepeatLine(r *Result) string {
 	if r.Model != nil && r.Model.Parameters["seed"] == "" || r.Replay != nil && r.Seed == 0 {
 		seed = ""
 	}
-	return fmt.Sprintf("repeat%s: %s\n", seed, cleanLong(r.Repeat))
+	return fmt.Sprintf("repeat%s: %s\n", seed, CleanLong(r.Repeat))
 }
 
 // table is left-aligned in its first column and right-aligned in the others.

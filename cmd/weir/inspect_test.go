@@ -92,7 +92,7 @@ func TestInspectGet(t *testing.T) {
 		{name: "an empty key", args: "--id=", code: exitUsage, err: []string{"a KEY or an ID is empty"}},
 		{name: "the one in the process", args: "k-7 --redis embedded", code: exitUsage, err: []string{"has nothing to look at"}},
 		{name: "no such file", args: "k-7 --layouts none.yaml", code: exitReach, err: []string{"layouts: none.yaml: no such file"}},
-		{name: "a broken file", args: "k-7 --layouts " + broken, code: exitUsage, err: []string{"broken.yaml:13:10: ", `"countre" is not one of`, `did you mean "counter"?`}},
+		{name: "a broken file", args: "k-7 --layouts " + broken, code: exitUsage, err: []string{"broken.yaml:13:10: ", `"countre" is none that is known here`, `did you mean "counter"?`}},
 		{name: "nobody listens", args: "k-7 --redis redis://127.0.0.1:1", code: exitReach, err: []string{"nobody listens there\nhint: "}},
 	}
 	for _, tt := range tests {
