@@ -60,6 +60,22 @@ func Identify(e *Entry, layouts []*Layout, now int64) []Candidate {
 	return found
 }
 
+// Namesakes are the layouts that would give a key such a name, whatever it
+// holds. Names of which nothing is fixed say nothing.
+func Namesakes(key string, layouts []*Layout) []*Layout {
+	var found []*Layout
+	for _, l := range layouts {
+		for i := range l.Keys {
+			name := &l.Keys[i].Name
+			if _, ok := name.Match(key); ok && name.literals() > 1 {
+				found = append(found, l)
+				break
+			}
+		}
+	}
+	return found
+}
+
 // fixed is how much of the key's form is given.
 func (c *Candidate) fixed() int {
 	k := c.Layout.form(c.Role)

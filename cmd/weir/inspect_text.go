@@ -26,7 +26,7 @@ func sightText(s *inspect.Sight, cost int64, width int) string {
 	}
 	for i := range s.Strangers {
 		e := &s.Strangers[i]
-		para(fmt.Sprintf("%s is a %s that no layout fits. --layout NAME reads it as one, --layouts FILE describes more.", report.Clean(e.Key), report.Clean(e.Type)))
+		para(fmt.Sprintf("%s is a %s that no layout fits. %s", report.Clean(e.Key), report.Clean(e.Type), strangerHint(e)))
 		if e.Problem != "" {
 			para("Its value was not read: " + report.Clean(e.Problem) + ".")
 		}
@@ -56,6 +56,26 @@ func sightText(s *inspect.Sight, cost int64, width int) string {
 	}
 	fmt.Fprintf(&b, "%s by the server's clock; %d commands, all reads.\n", time.Unix(0, s.Now).UTC().Format(time.RFC3339), s.Commands)
 	return b.String()
+}
+
+// maxNamesakes is how many layouts are named for a key that only its name fits.
+const maxNamesakes = 4
+
+// strangerHint is what may help with a key that no layout fits.
+func strangerHint(e *inspect.Entry) string {
+	like := inspect.Namesakes(e.Key, inspect.Builtin())
+	if len(like) == 0 {
+		return "--layout NAME reads it as one, --layouts FILE describes more."
+	}
+	var names []string
+	for i, l := range like {
+		if i == maxNamesakes {
+			names = append(names, fmt.Sprintf("%d more", len(like)-i))
+			break
+		}
+		names = append(names, fmt.Sprintf("%s (a %s)", l.Name, l.Keys[0].Type))
+	}
+	return "Its name would fit " + strings.Join(names, ", ") + ", and what it holds does not. --layout NAME reads it as one all the same."
 }
 
 // missingParts says for which layouts no name could be made up.
