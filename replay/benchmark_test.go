@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -32,6 +33,17 @@ func TestBench(t *testing.T) {
 	}
 	if left := server.CLI("DBSIZE"); left != "0" {
 		t.Errorf("%s keys were left behind", left)
+	}
+	// A script that never ends, or writes elsewhere, is not measured.
+	for src, want := range map[string]string{"while true do end": "did not end", "return redis.call('INCR', 'elsewhere')": "outside of the scratch prefix: elsewhere"} {
+		b.Scripts = []Half{{NewScript("x.lua", src), half.Map}}
+		server.CLI("CONFIG", "SET", "busy-reply-threshold", "100")
+		if _, err := b.Run(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", src, err)
+		}
+		if left := server.CLI("DBSIZE"); left != "0" {
+			t.Errorf("%s: %s keys were left behind", src, left)
+		}
 	}
 	// Calls that fail are counted, and the first error kept.
 	half.Map, _ = ParseMapping([]string{"KEYS[1]={key}"}, nil)

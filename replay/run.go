@@ -28,9 +28,8 @@ type Run struct {
 	Apart   time.Duration // between the two halves of a check, in the trace's time
 	Store   Store
 	Meaning Meaning
-	// ServerClock runs the scripts as they are, on the store's own clock.
-	// Otherwise TIME is the trace's: a virtual store's clock is set, and on a
-	// server the shim answers.
+	// ServerClock leaves TIME to the store. Otherwise it is the trace's: a
+	// virtual store's clock is set, and on a server the shim answers.
 	ServerClock bool
 	// Blind is a script known by its digest only: there is no text to put the
 	// shim before.
@@ -305,16 +304,16 @@ func (c *Call) clone() Call {
 
 // shim reports whether scripts run behind it: an embedded store sees all by
 // itself, and its clock is the trace's.
-func (s *session) shim() bool { return !s.Store.virtual() && !s.ServerClock && !s.Blind }
+func (s *session) shim() bool { return !s.Store.virtual() && !s.Blind }
 
 // command is the call of a half.
 func (s *session) command(half int, it *item) command {
 	if !s.shim() {
 		return evalsha(s.shas[half], it.f)
 	}
-	c := control{record: it.sampled, prefix: s.prefix, now: it.at}
-	if half == 1 {
-		c.now += int64(s.Apart)
+	c := control{record: it.sampled, prefix: s.prefix}
+	if !s.ServerClock {
+		c.now = it.at + int64(half)*int64(s.Apart)
 	}
 	return evalsha(s.shas[half], it.f, c.text())
 }

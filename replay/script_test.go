@@ -249,11 +249,13 @@ func TestScriptErrors(t *testing.T) {
 		}
 	}
 	// The shim keeps a script on a server to the scratch prefix.
-	r = run(t, "return redis.call('INCR', 'elsewhere')", "KEYS[1]={key}")
-	r.Store = real
-	out, err = r.Do(t.Context(), open(t, "0,k\n", Options{}))
-	if err != nil || out.Totals.Failed != 1 || !strings.HasSuffix(out.Replay.Script.FirstError, "outside of the scratch prefix: elsewhere") || server.CLI("EXISTS", "elsewhere") != "0" {
-		t.Errorf("%+v, %v", out.Replay.Script, err)
+	for _, clock := range []bool{false, true} {
+		r = run(t, "return redis.call('INCR', 'elsewhere')", "KEYS[1]={key}")
+		r.Store, r.ServerClock, r.Speed = real, clock, 1
+		out, err = r.Do(t.Context(), open(t, "0,k\n", Options{}))
+		if err != nil || out.Totals.Failed != 1 || !strings.HasSuffix(out.Replay.Script.FirstError, "outside of the scratch prefix: elsewhere") || server.CLI("EXISTS", "elsewhere") != "0" {
+			t.Errorf("%+v, %v", out.Replay.Script, err)
+		}
 	}
 }
 

@@ -57,6 +57,9 @@ type control struct {
 	prefix string // keys must begin with it; "" lets all pass
 }
 
+// outsideScratch is what the shim says of a key that has not its prefix.
+const outsideScratch = "outside of the scratch prefix"
+
 // maxCommands is how many commands one run of a script may call.
 const maxCommands = 1_000_000
 

@@ -58,7 +58,11 @@ func (m *model) fleet(c *canvas) {
 			was = max(was, to)
 		}
 	}
-	said := fmt.Sprintf("%d targets let %s through", len(rows), report.Count(sum))
+	targets := "1 target"
+	if len(rows) != 1 {
+		targets = fmt.Sprintf("%d targets", len(rows))
+	}
+	said := fmt.Sprintf("%s let %s through", targets, report.Count(sum))
 	if b := m.snap.Bound; b != nil && b.KeysJudged == 1 {
 		said += fmt.Sprintf("; one key may have %s in all", brief(b.Allows))
 	}

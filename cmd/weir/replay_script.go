@@ -55,7 +55,7 @@ func newScriptFlags(fs *pflag.FlagSet) *scriptFlags {
 	fs.StringVar(&s.speed, "speed", "max", "on a server: recorded, a factor such as 10, or max")
 	fs.IntVar(&s.connections, "connections", 1, "on a server: connections at once")
 	fs.IntVar(&s.pipeline, "pipeline", 1, "on a server: calls sent together on a connection")
-	fs.Var(newChoice(&s.clock, "trace", "server"), "clock", "on a server: whose TIME the script sees; trace puts a shim before it that answers TIME, server runs it as it is")
+	fs.Var(newChoice(&s.clock, "trace", "server"), "clock", "on a server: whose TIME the script sees; trace puts a shim before it that answers TIME, server leaves it to the server")
 	fs.DurationVar(&s.timeout, "script-timeout", 10*time.Second, "how long one run of a script may take before SCRIPT KILL")
 	fs.DurationVar(&s.skew, "skew", 0, "put the clock of every second caller this far ahead, in {now}")
 	fs.BoolVar(&s.danger, "allow-dangerous", false, "run a script that calls FLUSHALL, KEYS, CONFIG and the like, or what cannot be read in it")
@@ -379,7 +379,7 @@ func (o *replayOptions) concludeScript(t *trace, path string, result *report.Res
 	if sc := result.Replay.Script; err == nil && sc.Calls > 0 && sc.Failed == sc.Calls {
 		hint := "--map says what the script is given"
 		if strings.Contains(sc.FirstError, "outside of the scratch prefix") {
-			hint = "give the script every key in KEYS; the embedded store, without --redis, runs it as it is"
+			hint = declareKeys
 		}
 		return usagef(hint, "every call failed; the first: %s", sc.FirstError)
 	}
@@ -388,6 +388,9 @@ func (o *replayOptions) concludeScript(t *trace, path string, result *report.Res
 	}
 	return o.conclude(t, path, result, err, checks)
 }
+
+// declareKeys is the hint for a script that a server's scratch keys do not hold.
+const declareKeys = "give the script every key in KEYS; weir replay on the embedded store, without --redis, runs it as it is"
 
 func otherScripts(t *trace) string {
 	for sha, n := range t.Seen().Scripts {
@@ -408,6 +411,9 @@ func scriptFailure(err error) error {
 		return nil
 	case errors.As(err, &bad):
 		hint := "fix the script"
+		if strings.Contains(bad.Error(), "outside of the scratch prefix") {
+			hint = declareKeys
+		}
 		if bad.Text != "" {
 			hint = fmt.Sprintf("line %d reads: %s", bad.Line, report.Clean(bad.Text))
 		}
