@@ -125,6 +125,25 @@ func TestShadowHidesKeys(t *testing.T) {
 	}
 }
 
+// Keys that are taken from a credential unasked are hidden, also in lines that
+// cannot be read.
+func TestCredentialsAreHidden(t *testing.T) {
+	for trace, want := range map[string]bool{
+		"t,api_key\n0,topsecret\nx,topsecret\n":                                          true,
+		"{\"t\":0,\"api_key\":\"topsecret\"}\n{\"t\":\"x\",\"api_key\":\"topsecret\"}\n": true,
+		"t,key\n0,api_key\n": false,
+	} {
+		src := open(t, trace, Options{HideCredential: true})
+		s, err := Measure(t.Context(), src, "trace", src.Hidden())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text := fmt.Sprint(s); src.Hidden() != want || strings.Contains(text, "topsecret") {
+			t.Errorf("%q: hidden %v, and shown is %s", trace, src.Hidden(), text)
+		}
+	}
+}
+
 // The storm that load sends is the storm that is replayed.
 func TestGeneratedStorm(t *testing.T) {
 	p, err := profiles.Open("retry-storm")

@@ -22,7 +22,10 @@ type Options struct {
 	VerdictField string
 	Refused      []int64 // statuses that are refusals; nil is 429
 	Strict       bool    // a broken line ends the reading
-	Hidden       bool    // show nothing of broken lines, which may hold a key
+	Hidden       bool    // show no keys, and nothing of broken lines, which may hold one
+	// HideCredential is Hidden for a trace whose key, for want of a KeyField, is
+	// a field that is named like a credential.
+	HideCredential bool
 	// Fields are further ones that a caller wants, for Call.Values.
 	Fields []string
 	// SHA takes only calls of this script out of a capture, which the script's
@@ -121,13 +124,14 @@ func Open(r io.Reader, o Options) (*Source, error) {
 		}
 		b = bufio.NewReaderSize(z, 64<<10)
 	}
+	head, err := b.Peek(16 << 10)
+	if len(head) == 0 && err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
 	if o.Format == "auto" {
-		head, err := b.Peek(16 << 10)
-		if len(head) == 0 && err != nil && !errors.Is(err, io.EOF) {
-			return nil, err
-		}
 		o.Format = guess(head)
 	}
+	o.Hidden = o.Hidden || o.HideCredential && o.KeyField == "" && namesCredential(head, o.Format)
 	s := &Source{strict: o.Strict, hidden: o.Hidden, in: &instants{}}
 	s.seen.Format = o.Format
 	if o.Format == "events" {
@@ -157,6 +161,15 @@ func Open(r io.Reader, o Options) (*Source, error) {
 	return s, nil
 }
 
+// namesCredential reports whether a trace that begins with head may take its keys
+// from the one of keyNames that is a credential.
+func namesCredential(head []byte, form string) bool {
+	if form == "csv" {
+		head, _, _ = bytes.Cut(head, []byte("\n"))
+	}
+	return (form == "csv" || form == "ndjson") && bytes.Contains(head, []byte("api_key"))
+}
+
 // guess tells a trace's form by how it begins.
 func guess(head []byte) string {
 	for len(head) > 0 {
@@ -184,6 +197,9 @@ func guess(head []byte) string {
 	}
 	return "csv"
 }
+
+// Hidden reports whether its keys must not be shown.
+func (s *Source) Hidden() bool { return s.hidden }
 
 // Seen is what the source has met so far.
 func (s *Source) Seen() Seen {

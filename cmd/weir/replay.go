@@ -146,7 +146,7 @@ func (o *replayOptions) shadow(cmd *cobra.Command, args []string, path string, c
 	if promise.Concurrent > 0 {
 		return usagef("--limit 10/s,burst=20", "--limit %s cannot be replayed: a trace does not say when its calls ended", o.limit)
 	}
-	s := replay.Shadow{Limit: spec, Promise: promise, Hidden: o.trace.hidden()}
+	s := replay.Shadow{Limit: spec, Promise: promise}
 	if o.against != "" {
 		other, p, err := parseLimit(o.against)
 		if err != nil {
@@ -162,7 +162,7 @@ func (o *replayOptions) shadow(cmd *cobra.Command, args []string, path string, c
 		return err
 	}
 	defer t.close()
-	s.Name = t.name
+	s.Name, s.Hidden = t.name, t.hidden
 	s.Repeat = o.repeat(cmd, args)
 	var p *progress
 	if o.console.progress(o.app) {

@@ -31,7 +31,7 @@ be read. TRACE may be - for stdin.`,
 				return err
 			}
 			defer tr.close()
-			s, err := replay.Measure(cmd.Context(), tr.Source, tr.name, t.hidden())
+			s, err := replay.Measure(cmd.Context(), tr.Source, tr.name, tr.hidden)
 			if err != nil {
 				return traceError(args[0], err)
 			}

@@ -76,7 +76,7 @@ func (t *traceFlags) hidden() bool {
 // readOptions are the options as the reader wants them.
 func (t *traceFlags) readOptions() (replay.Options, error) {
 	o := t.options
-	o.Hidden = t.hidden()
+	o.Hidden, o.HideCredential = t.hidden(), t.keyNames == "auto"
 	for _, s := range strings.Split(t.refused, ",") {
 		n, err := limit.ParseCount(strings.TrimSpace(s))
 		if err != nil || n < 100 || n > 599 {
@@ -90,10 +90,11 @@ func (t *traceFlags) readOptions() (replay.Options, error) {
 // trace is an open trace.
 type trace struct {
 	*replay.Source
-	name string
-	size int64 // of the file in bytes; 0 where nobody knows
-	pos  func() int64
-	done func()
+	name   string
+	hidden bool  // its keys must not be shown
+	size   int64 // of the file in bytes; 0 where nobody knows
+	pos    func() int64
+	done   func()
 }
 
 // open starts to read the trace at path, which is stdin for "-", or makes the
@@ -128,6 +129,7 @@ func (t *traceFlags) open(ctx context.Context, a *app, path string, limitSpec *l
 		tr.done()
 		return nil, traceError(path, err)
 	}
+	tr.hidden = tr.Hidden()
 	return tr, nil
 }
 
@@ -166,7 +168,7 @@ func (t *traceFlags) generate(ctx context.Context, a *app, limitSpec *limit.Spec
 		return nil, usagef("weir replay --profile "+t.profile+" --limit 10/s,burst=20", "a profile's clients need a --limit that answers them")
 	}
 	g.Limit = *limitSpec
-	return &trace{Source: replay.Generate(ctx, g), name: plan.Name, done: func() {}}, nil
+	return &trace{Source: replay.Generate(ctx, g), name: plan.Name, hidden: t.hidden(), done: func() {}}, nil
 }
 
 // traceError types an error about a trace.
