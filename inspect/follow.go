@@ -91,7 +91,7 @@ func (f *Follower) Look(ctx context.Context) (*Reading, Sight, error) {
 			keys = []string{key, f.lastKey}
 		}
 	}
-	q := Query{Keys: keys, Exact: true, Layouts: f.q.Layouts, Only: f.q.Only, Told: f.q.Told}
+	q := Query{Keys: keys, Exact: true, again: true, Layouts: f.q.Layouts, Only: f.q.Only, Told: f.q.Told}
 	s, err := Look(ctx, f.r, q)
 	if err != nil {
 		return nil, s, err

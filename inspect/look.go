@@ -13,6 +13,7 @@ type Query struct {
 	Keys    []string // exact names; one that is not there is tried as an id
 	IDs     []string // customers, under all names that layouts give them
 	Exact   bool     // Keys are names and nothing else: no other is made up
+	again   bool     // they were read before by the same Reader
 	Layouts []*Layout
 	// Only reads every key as this layout's, even under a name of another
 	// form; nil for whichever fits best.
@@ -113,9 +114,20 @@ func (l *looker) get(ctx context.Context, keys []string) error {
 	if len(want) == 0 && len(keys) > 0 {
 		return nil
 	}
-	snap, err := l.Get(ctx, want...)
+	snap, err := l.snapshot(ctx, want)
 	l.take(snap)
 	return err
+}
+
+// snapshot is Get, without idle times that are the reader's own doing.
+func (l *looker) snapshot(ctx context.Context, keys []string) (Snapshot, error) {
+	snap, err := l.Get(ctx, keys...)
+	if l.q.again && l.touches() {
+		for i := range snap.Entries {
+			snap.Entries[i].Idle = Unknown
+		}
+	}
+	return snap, err
 }
 
 // take adds what a snapshot has.
@@ -192,7 +204,7 @@ func (l *looker) decode(ctx context.Context, key string) error {
 	at := e.At
 	if keys := best.Together(key, e.At, l.q.Told); len(keys) > 1 {
 		// All of them at one time. What was idle then is no longer.
-		snap, err := l.Get(ctx, keys...)
+		snap, err := l.snapshot(ctx, keys)
 		if err != nil {
 			return err
 		}

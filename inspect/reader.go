@@ -91,6 +91,10 @@ func (e *DeniedError) Error() string {
 
 func (e *DeniedError) Unwrap() error { return e.Err }
 
+// touches reports whether reading a value counts as a use of its key, so that
+// the idle time is this reader's from the second read on.
+func (r *Reader) touches() bool { return r.noTouch.Load() == 2 }
+
 // Get reads keys. Of a key that is gone the TTL says so.
 func (r *Reader) Get(ctx context.Context, keys ...string) (Snapshot, error) {
 	s := Snapshot{Entries: make([]Entry, len(keys))}

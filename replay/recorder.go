@@ -122,6 +122,9 @@ func (r *recorder) finish(m report.Meta, seen Seen, trace string) *report.Result
 		result.StartedAt = time.Unix(0, seen.From).UTC().Format(time.RFC3339Nano)
 	}
 	result.Replay = &report.Replay{Trace: TraceOf(trace, &seen)}
+	if span := (seen.To - seen.From) / 1e9; !seen.Finer && span > 0 && seen.Calls > span {
+		result.Notes = append(result.Notes, "the trace's times are whole seconds: all calls of a second count as of its start, so a burst below what one second brings refuses more here than it would have")
+	}
 	r.refusedKeys(result.Replay)
 	return result
 }

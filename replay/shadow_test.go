@@ -125,6 +125,20 @@ func TestShadowHidesKeys(t *testing.T) {
 	}
 }
 
+// Five calls a second are a burst of five where the log has whole seconds only.
+func TestWholeSecondsAreSaid(t *testing.T) {
+	for trace, want := range map[string]bool{strings.Repeat("1,k\n", 5) + strings.Repeat("2,k\n", 5): true, "1,k\n1,k\n1.5,k\n2,k\n": false, "1,k\n2,k\n5,k\n": false} {
+		sh := Shadow{Limit: spec(t, "5/s,burst=1")}
+		r, err := sh.Run(t.Context(), open(t, trace, Options{}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(strings.Join(r.Notes, " "), "whole seconds"); said != want {
+			t.Errorf("%q: %q", trace, r.Notes)
+		}
+	}
+}
+
 // Keys that are taken from a credential unasked are hidden, also in lines that
 // cannot be read.
 func TestCredentialsAreHidden(t *testing.T) {

@@ -71,6 +71,8 @@ type Seen struct {
 	Backwards, MostBack int64
 	// First and last times as Call.At.
 	From, To int64
+	// Finer: some time is finer than a second.
+	Finer bool
 	// Relative: times are seconds since the start of the trace.
 	Relative bool
 	// Recorded counts calls with a verdict.
@@ -265,6 +267,7 @@ func (s *Source) took(c *Call) {
 	if c.Recorded != report.InFlight {
 		s.seen.Recorded++
 	}
+	s.seen.Finer = s.seen.Finer || c.At%1e9 != 0
 	if !s.any {
 		s.any, s.seen.From, s.seen.To = true, c.At, c.At
 		return
