@@ -90,14 +90,14 @@ func (s *session) check(ctx context.Context, r *report.Result) error {
 			return ctx.Err()
 		}
 		o := c.check(l)
-		done := report.ReplayCheck{ID: c.id, Result: "held", Detail: report.Clean(o.held)}
+		done := report.ReplayCheck{ID: c.id, Result: "held", Detail: report.CleanLong(o.held)}
 		switch {
 		case o.finding != nil:
 			o.finding.ID = c.id
 			r.Findings = append(r.Findings, *o.finding)
 			done.Result, done.Detail = "finding", o.finding.Text
 		case o.unmade != "":
-			done.Result, done.Detail = "not made", report.Clean(o.unmade)
+			done.Result, done.Detail = "not made", report.CleanLong(o.unmade)
 		}
 		s.script.Checked = append(s.script.Checked, done)
 	}

@@ -378,16 +378,25 @@ func (o *replayOptions) concludeScript(t *trace, path string, result *report.Res
 		return typed
 	}
 	if sc := result.Replay.Script; err == nil && sc.Calls > 0 && sc.Failed == sc.Calls {
-		hint := "--map says what the script is given"
-		if strings.Contains(sc.FirstError, "outside of the scratch prefix") {
-			hint = declareKeys
-		}
-		return usagef(hint, "every call failed; the first: %s", sc.FirstError)
+		return usagef(allFailedHint(sc.FirstError), "every call failed; the first: %s", sc.FirstError)
 	}
 	if err == nil && result.Replay.Trace.Calls == 0 && len(t.Seen().Scripts) > 0 {
 		return usagef("--any-script replays all script calls", "%s has no call of this script, %s; it has %s", path, o.trace.options.SHA[:12]+"…", otherScripts(t))
 	}
 	return o.conclude(t, path, result, err, checks)
+}
+
+// allFailedHint is what may help when every call failed with such an error.
+func allFailedHint(first string) string {
+	switch {
+	case strings.Contains(first, "outside of the scratch prefix"):
+		return declareKeys
+	case strings.Contains(first, "NOPERM"):
+		return "redis-cli ACL SETUSER NAME '~weir-replay:*', and the commands that the script calls"
+	case strings.HasPrefix(first, "CLUSTERDOWN"), strings.HasPrefix(first, "MISCONF"), strings.HasPrefix(first, "READONLY"), strings.HasPrefix(first, "LOADING"), strings.HasPrefix(first, "MASTERDOWN"), strings.HasPrefix(first, "NOREPLICAS"):
+		return "the server itself is not ready to write; redis-cli INFO says how it is"
+	}
+	return "--map says what the script is given"
 }
 
 // declareKeys is the hint for a script that a server's scratch keys do not hold.

@@ -64,6 +64,9 @@ func replayText(p *report.Replay) string {
 	if t.Backwards > 0 {
 		line("backwards", "%s with a time before the newest so far, by %s at most; they count as of the newest", plural(int(t.Backwards), "call"), spanText(t.MostBackS))
 	}
+	if p.Script != nil {
+		writeScript(line, p.Script)
+	}
 	if p.RefusedKeys > 0 {
 		line("refused", "%s", plural(int(p.RefusedKeys), "key"))
 		for i, k := range p.Refused {
@@ -89,6 +92,42 @@ func replayText(p *report.Replay) string {
 		}
 	}
 	return b.String()
+}
+
+// writeScript says where the script ran, on whose clock, what failed, and which
+// checks were made of it.
+func writeScript(line func(label, format string, args ...any), s *report.ReplayScript) {
+	server := report.Clean(s.Server)
+	if server == "embedded" {
+		server = "the embedded store"
+	}
+	line("script", "%s on %s, %s", report.Clean(s.Name), server, s.Speed)
+	line("", "clock: %s", s.Clock)
+	if s.NoScript > 0 {
+		line("", "the server had forgotten it %s", plural(int(s.NoScript), "time"))
+	}
+	if s.Failed > 0 {
+		line("failed", "%s of %s; the first: %s", report.Count(s.Failed), plural(int(s.Calls), "call"), s.FirstError)
+	}
+	if len(s.Checked) == 0 {
+		return
+	}
+	held, found := 0, 0
+	var not []string
+	for _, c := range s.Checked {
+		switch c.Result {
+		case "held":
+			held++
+		case "finding":
+			found++
+		default:
+			not = append(not, c.ID)
+		}
+	}
+	line("checks", "of the script: %d held, %d found something", held, found)
+	if len(not) > 0 {
+		line("", "not made, --json says why: %s", strings.Join(not, ", "))
+	}
 }
 
 func writeDifference(line func(label, format string, args ...any), label string, d *report.ReplayDifference) {
