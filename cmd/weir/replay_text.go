@@ -53,7 +53,7 @@ func replayText(p *report.Replay) string {
 	}
 	line("trace", "%s (%s): %s over %s", report.Clean(t.Name), t.Format, plural(int(t.Calls), "call"), spanText(t.SpanS))
 	if t.Passed > 0 {
-		line("", "%s passed over, which are no calls", plural(int(t.Passed), "line"))
+		line("", "passed over what is no call: %s", plural(int(t.Passed), "line"))
 	}
 	if t.Broken > 0 {
 		line("broken", "%s", plural(int(t.Broken), "line"))
