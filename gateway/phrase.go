@@ -97,7 +97,10 @@ func (p *phrases) of(r *rules.Rule, l *rules.Limit) *phrase {
 }
 
 // Problem types of draft-ietf-httpapi-ratelimit-headers.
-const quotaExceeded = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+const (
+	quotaExceeded   = "https://iana.org/assignments/http-problem-types#quota-exceeded"
+	reducedCapacity = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
+)
 
 // refusalOf is a refusal by these rules.
 func refusalOf(status int, names ...string) body {
@@ -115,6 +118,11 @@ func refusalOf(status int, names ...string) body {
 	}
 	return problem(`{"type":"` + quotaExceeded + `","title":"The limit for this key is used up","status":` + strconv.Itoa(status) +
 		`,"detail":` + string(text) + `,"violated-policies":` + string(list) + "}\n")
+}
+
+// awayRefusal is a refusal by a rule that fails closed: nothing is used up.
+func awayRefusal(status int) body {
+	return problem(`{"type":"` + reducedCapacity + `","title":"The limiter cannot decide for now","status":` + strconv.Itoa(status) + "}\n")
 }
 
 // quietRefusal says no more than its status does.

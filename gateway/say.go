@@ -19,6 +19,7 @@ type voice struct {
 	// security makes refusals by security rules tell their wait.
 	security bool
 	quiet    body // of a refusal that says nothing
+	away     body // of one for nothing but the store's silence
 	phrases  *phrases
 	fields   []fieldName // that the style writes
 }
@@ -32,7 +33,7 @@ func newVoice(c Config) voice {
 		refused = http.StatusServiceUnavailable
 	}
 	v := voice{style: c.Dialect, down: c.Wrong.RetryAfterDown, mute: c.Wrong.NoRetryAfter,
-		millis: c.RetryAfter.Millis, security: c.RetryAfter.Security, quiet: quietRefusal(refused),
+		millis: c.RetryAfter.Millis, security: c.RetryAfter.Security, quiet: quietRefusal(refused), away: awayRefusal(refused),
 		phrases: &phrases{style: c.Dialect, status: refused}}
 	for _, p := range v.style.Append(nil, dialect.State{Limit: 1, Window: time.Second}) {
 		v.fields = append(v.fields, fieldName{p.Name, textproto.CanonicalMIMEHeaderKey(p.Name)})

@@ -94,6 +94,9 @@ func (v *voice) refusal(d *verdict) body {
 	if d.silent() {
 		return v.quiet
 	}
+	if d.Source == FromClosed {
+		return v.away
+	}
 	var only *hitState
 	refused := 0
 	for i := range d.Hits {

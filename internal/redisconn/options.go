@@ -28,7 +28,7 @@ type Options struct {
 	ServerName        string // what certificates are made out to, if not to the host
 	Insecure          bool   // believe any certificate
 
-	PoolSize    int           // connections to one node; 0 is ten per CPU
+	PoolSize    int           // connections to one node, and ten more for pipelines; 0 is ten per CPU
 	DialTimeout time.Duration // 0 is 2 s
 	ReadTimeout time.Duration // of one reply when no context ends sooner; 0 is 3 s
 }
