@@ -17,6 +17,7 @@ type Layout struct {
 	// making up names.
 	IDs      string // "weir" where the id is escaped as weir does; "" as it is
 	Try      map[string][]string
+	Hashes   map[string]hashForm // of other parts that stand in names
 	Decode   Model
 	TTL      TTL
 	Needs    string   // what must be told: "bucket", "window", "slots"; "nothing" when the state has it
@@ -57,6 +58,7 @@ type Model struct {
 	Tokens     string // the field with what is left
 	Last       string // the field with the time of the last write
 	Time       string // where a log has its times: "member" or "score"
+	Lasts      int64  // seconds after which a slot counts as given back; 0 when the TTL says it
 	Edge       string // whether what is one window old is still "inside" a log, or "outside"
 }
 

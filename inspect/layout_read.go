@@ -152,6 +152,7 @@ func (r layoutReader) layout(n ast.Node) (*Layout, error) {
 		"ids":      r.text(&l.IDs, "weir"),
 		"keys":     func(n ast.Node) error { return r.keys(n, l) },
 		"try":      func(n ast.Node) error { return r.try(n, l) },
+		"hashes":   func(n ast.Node) error { return r.hashes(n, l) },
 		"decode":   func(n ast.Node) error { return r.model(n, l) },
 		"ttl": func(n ast.Node) error {
 			_, err := r.mapping(n, "ttl", fields{
@@ -249,6 +250,7 @@ func (r layoutReader) model(n ast.Node, l *Layout) error {
 		"tokens":     r.text(&m.Tokens),
 		"last":       r.text(&m.Last),
 		"time":       r.text(&m.Time, "member", "score"),
+		"lasts":      r.whole(&m.Lasts),
 		"edge":       r.text(&m.Edge, "inside", "outside"),
 	})
 	return err

@@ -27,7 +27,24 @@ type patternPart struct {
 }
 
 // kinds are what placeholders may be made of.
-var kinds = map[string]string{"text": `.+`, "word": `[^:]+`, "digits": `[0-9]{1,19}`, "hex": `[0-9a-f]+`, "tag": `[^{}]+`, "route": `[^{}.]+`, "seconds": `[12][0-9]{9}`}
+var kinds = map[string]string{
+	"text":    `.+`,
+	"word":    `[^:]+`,
+	"digits":  `[0-9]{1,19}`,
+	"hex":     `[0-9a-f]+`,
+	"tag":     `[^{}]+`,
+	"route":   `[^{}.]+`,
+	"seconds": `[12][0-9]{9}`,
+	"nanos":   `[12][0-9]{18}`,
+	"any":     `.*`,
+	"part":    `[^:_]+`,
+	"date":    `[0-9]{4}-[0-9]{2}-[0-9]{2}`,
+	"prefix":  `(?:.*[^0-9A-Za-z])?`, // nothing, or what ends with a separator
+	"sha1":    `[0-9a-f]{40}`,
+	"sha256":  `[0-9a-f]{64}`,
+	"hash":    `[0-9a-f]{40}|[0-9a-f]{32}`,
+	"base64":  `[0-9A-Za-z+/]{27}=`, // of a SHA-1
+}
 
 // ParsePattern reads the form of a name.
 func ParsePattern(text string) (Pattern, error) {
@@ -165,7 +182,7 @@ func (p Pattern) Fill(values map[string]string) (key, missing string) {
 			continue
 		}
 		value, ok := values[part.name]
-		if !ok || value == "" {
+		if !ok || value == "" && part.kind != "prefix" && part.kind != "any" {
 			return "", part.name
 		}
 		if part.offset != 0 {
