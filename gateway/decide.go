@@ -75,7 +75,8 @@ func (g *gateway) enforce(ctx context.Context, r *run, parts []hitState, now int
 		return parts
 	}
 	if design.denies() {
-		if refused := front(parts, func(p *hitState) bool { return d.refused(p, now) }); refused > 0 {
+		defer d.told(parts)
+		if refused := front(parts, func(p *hitState) bool { return d.refused(ctx, p, now) }); refused > 0 {
 			return parts[:refused]
 		}
 	}

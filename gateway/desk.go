@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"hash/maphash"
 	"math"
 	"math/rand/v2"
@@ -24,11 +25,16 @@ type desk struct {
 	seed   maphash.Seed
 	slots  *bank // the gateway's share of concurrency limits
 	shards [deskShards]deskShard
+	// patience is how long a request waits for what another one is told.
+	patience time.Duration
 }
 
 type deskShard struct {
 	mu     sync.Mutex
 	denied *limit.DenyCache[accountKey]
+	// asking has the keys whose refusal has ended and about which one request
+	// is asking the store again; closed when it knows.
+	asking map[accountKey]chan struct{}
 	held   roster[held]
 	alone  roster[standby]
 	rest   map[string]*standby // by rule; of the keys that found no room
@@ -36,8 +42,8 @@ type deskShard struct {
 	_      [64]byte            // keeps neighbours' locks off one cache line
 }
 
-func newDesk(seed int64, gateway int) *desk {
-	d := &desk{seed: maphash.MakeSeed(), slots: newBank(deskKeys, 0, bankSlack)}
+func newDesk(seed int64, gateway int, patience time.Duration) *desk {
+	d := &desk{seed: maphash.MakeSeed(), slots: newBank(deskKeys, 0, bankSlack), patience: patience}
 	for i := range d.shards {
 		d.shards[i].denied = limit.NewDenyCache[accountKey](deskKeys / deskShards)
 		d.shards[i].random = rand.New(rand.NewPCG(uint64(seed), uint64(gateway)<<8|uint64(i)))
@@ -67,15 +73,60 @@ func (d *desk) forget() {
 
 func (p *hitState) account() accountKey { return accountKey{p.Subject, p.ready.name} }
 
-// refused reports whether a refusal by the store is still in force.
-func (d *desk) refused(p *hitState, now int64) bool {
+// refused reports whether a refusal by the store is still in force. When it has
+// just ended, the first request asks the store again, and those that come
+// meanwhile wait to hear what it is told: a flood costs one call.
+func (d *desk) refused(ctx context.Context, p *hitState, now int64) bool {
 	s := d.shard(p)
+	known := s.denied.Len()
 	wait, refused := s.denied.Refused(p.account(), now, p.Cost)
+	asking := s.asking[p.account()]
+	switch {
+	case refused:
+	case asking != nil:
+		s.mu.Unlock()
+		patience := time.NewTimer(d.patience)
+		defer patience.Stop()
+		select {
+		case <-asking:
+		case <-patience.C:
+			return false
+		case <-ctx.Done():
+			return false
+		}
+		s.mu.Lock()
+		wait, refused = s.denied.Refused(p.account(), now, p.Cost)
+	case s.denied.Len() < known:
+		if s.asking == nil {
+			s.asking = map[accountKey]chan struct{}{}
+		}
+		k := p.account()
+		k.subject = strings.Clone(k.subject)
+		s.asking[k] = make(chan struct{})
+		p.asks = true
+	}
 	s.mu.Unlock()
 	if refused {
 		p.Decision, p.Source = standing(p.ready.spec, p.Cost, wait), FromDenyCache
 	}
 	return refused
+}
+
+// told lets those go on who wait for what parts are told.
+func (d *desk) told(parts []hitState) {
+	for i := range parts {
+		p := &parts[i]
+		if !p.asks {
+			continue
+		}
+		s := d.shard(p)
+		if c := s.asking[p.account()]; c != nil {
+			close(c)
+			delete(s.asking, p.account())
+		}
+		s.mu.Unlock()
+		p.asks = false
+	}
 }
 
 // learn keeps the store's refusals among parts.

@@ -134,7 +134,7 @@ func (f *Fleet) newRun(urls []string) (*run, error) {
 	r.tally = newTally(len(f.gateways), f.cfg.MaxKeys, number)
 	r.backends = f.newBackends()
 	for i := range f.gateways {
-		r.desks = append(r.desks, newDesk(f.cfg.Seed, i))
+		r.desks = append(r.desks, newDesk(f.cfg.Seed, i, f.cfg.StoreTimeout))
 	}
 	return r, nil
 }

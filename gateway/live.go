@@ -109,7 +109,7 @@ func (r *ready) add(dst []hitState, h *rules.Hit, cost int64) []hitState {
 	p := &dst[n]
 	p.Rule, p.Limit, p.ready = l.rule, l.limit, l
 	p.Subject, p.Cost = h.Subject, times(h.Cost, cost)
-	p.leased, p.atShare, p.id, p.key = false, false, "", ""
+	p.leased, p.asks, p.atShare, p.id, p.key = false, false, false, "", ""
 	p.Decision, p.Source = limit.Decision{}, FromMemory
 	return dst
 }

@@ -61,6 +61,7 @@ type hitState struct {
 	Decision limit.Decision
 
 	leased  bool        // tokens that the gateway held were spent
+	asks    bool        // others wait to hear what the store says
 	atShare bool        // slots are held in the gateway's own share
 	ready   *readyLimit // of the gateway's rule set
 	id      string      // holder of a concurrency limit's slots in Redis
