@@ -108,7 +108,7 @@ func (p *pass) blind(command string, err error, lost string) {
 			return
 		}
 	}
-	p.s.Blind = append(p.s.Blind, Blind{Command: command, Rule: ruleFor(command, err), Lost: lost})
+	p.s.Blind = append(p.s.Blind, Blind{Command: command, Rule: RuleFor(command, err), Lost: lost})
 }
 
 // values reads the time, lives and values.
