@@ -58,3 +58,24 @@ func BenchmarkIndexBest(b *testing.B) {
 		}
 	}
 }
+
+// The short way to match a name gives what the regular expression gives.
+func TestPatternShortWay(t *testing.T) {
+	keys := []string{"", "a", "rate:", "rate:x", "rate:x:y", "x:rate:", "rate:\n\xff", "rate:end", "rate:x:end", "ratend", ":end"}
+	for _, form := range []string{"rate:<id>", "<id>", "<id>:end", "rate:<id>:end", "rate:<id:word>", "rate", "rate:<id>:<rule>"} {
+		p, err := ParsePattern(form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, key := range keys {
+			found := p.match.FindStringSubmatch(key)
+			values, ok := p.Match(key)
+			if ok != (found != nil) {
+				t.Errorf("%s on %q: %v", form, key, ok)
+			}
+			if ok && len(found) > 1 && values["id"] != found[1] {
+				t.Errorf("%s on %q: %q, want %q", form, key, values["id"], found[1])
+			}
+		}
+	}
+}
