@@ -216,7 +216,7 @@ func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
 			if err != nil {
 				return denied("ZRANGE", err)
 			}
-			e.join(members(first), members(last))
+			e.Join(members(first), members(last))
 			return nil
 		}
 	case "list":
@@ -233,7 +233,7 @@ func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
 			if err != nil {
 				return denied("LRANGE", err)
 			}
-			e.join(items(first), items(last))
+			e.Join(items(first), items(last))
 			return nil
 		}
 	}
@@ -263,9 +263,9 @@ func (p *pass) tooLarge(pipe redis.Pipeliner, e *Entry) valueReader {
 	}
 }
 
-// join puts the start and the end of a long value together, which overlap when
+// Join puts the start and the end of a long value together, which overlap when
 // all of it is there.
-func (e *Entry) join(head, tail []Member) {
+func (e *Entry) Join(head, tail []Member) {
 	if overlap := int64(len(head)+len(tail)) - e.Len; overlap >= 0 {
 		e.Members = append(head, tail[min(overlap, int64(len(tail))):]...)
 		return
