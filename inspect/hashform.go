@@ -63,10 +63,14 @@ const maxHashed = 16
 // hashed are the hashes that a part of a name may be, given the other parts;
 // none when one of those is not known.
 func (g *Guesser) hashed(l *Layout, name string, set map[string]string) []string {
-	form, ok := l.Hashes[name]
-	if !ok {
-		return nil
+	var out []string
+	for _, form := range l.Hashes[name] {
+		out = append(out, g.hashedBy(l, form, set)...)
 	}
+	return out
+}
+
+func (g *Guesser) hashedBy(l *Layout, form hashForm, set map[string]string) []string {
 	sets := []map[string]string{{"id": set["id"]}}
 	for _, part := range form.text.Names() {
 		if part == "id" {
@@ -95,8 +99,8 @@ func (g *Guesser) hashed(l *Layout, name string, set map[string]string) []string
 
 // lacks is which part must be given for want of which name is not known.
 func (g *Guesser) lacks(l *Layout, name string, set map[string]string) string {
-	if form, ok := l.Hashes[name]; ok {
-		for _, part := range form.text.Names() {
+	if forms := l.Hashes[name]; len(forms) > 0 {
+		for _, part := range forms[0].text.Names() {
 			if part != "id" && len(g.hashPart(l, part, set)) == 0 {
 				return part
 			}
@@ -139,31 +143,52 @@ func djangoEnd(id string, period, now int64) int64 {
 	return end
 }
 
-// hashes reads a mapping of parts to the sum and the text that they are of.
+// hashes reads a mapping of parts to the hash and the text that they are of, or
+// to several of those.
 func (r layoutReader) hashes(n ast.Node, l *Layout) error {
-	l.Hashes = map[string]hashForm{}
+	l.Hashes = map[string][]hashForm{}
 	m, ok := n.(ast.MapNode)
 	if !ok {
 		return r.at(n, "hash: sha1 <rule>-<id>", "hashes is not a mapping of placeholders to a hash and its text")
 	}
 	for it := m.MapRange(); it.Next(); {
 		name, _ := profiles.Scalar(it.Key())
-		text, _ := profiles.Scalar(it.Value())
-		sum, of, _ := strings.Cut(text, " ")
-		if sums[sum] == nil {
-			return r.at(it.Value(), profiles.OneOf(sum, sortedKeys(sums)), "%.40q is no hash", sum)
+		var forms []string
+		read := r.list(&forms)
+		if text, ok := profiles.Scalar(it.Value()); ok {
+			forms, read = []string{text}, nil
 		}
-		p, err := ParsePattern(of)
-		if err != nil {
-			return r.at(it.Value(), "hash: sha1 <rule>-<id>", "the text of a hash, %.60q: %v", of, err)
+		if read != nil {
+			if err := read(it.Value()); err != nil {
+				return err
+			}
 		}
-		if slices.Contains(p.Names(), name) && name != "id" {
-			return r.at(it.Value(), "", "<%s> is a hash of itself", name)
+		if l.Hashes[name] != nil || len(l.Hashes) == maxItems {
+			return r.at(it.Key(), "", "<%.40s> is a hash twice, or there are too many", name)
 		}
-		if len(l.Hashes) == maxItems {
-			return r.at(n, "", "more than %d hashes", maxItems)
+		for _, text := range forms {
+			form, err := r.hashForm(it.Value(), name, text)
+			if err != nil {
+				return err
+			}
+			l.Hashes[name] = append(l.Hashes[name], form)
 		}
-		l.Hashes[name] = hashForm{sum, p}
 	}
 	return nil
+}
+
+// hashForm reads HASH TEXT.
+func (r layoutReader) hashForm(n ast.Node, name, text string) (hashForm, error) {
+	sum, of, _ := strings.Cut(text, " ")
+	if sums[sum] == nil {
+		return hashForm{}, r.at(n, profiles.OneOf(sum, sortedKeys(sums)), "%.40q is no hash", sum)
+	}
+	p, err := ParsePattern(of)
+	if err != nil {
+		return hashForm{}, r.at(n, "hash: sha1 <rule>-<id>", "the text of a hash, %.60q: %v", of, err)
+	}
+	if slices.Contains(p.Names(), name) && name != "id" {
+		return hashForm{}, r.at(n, "", "<%s> is a hash of itself", name)
+	}
+	return hashForm{sum, p}, nil
 }

@@ -17,7 +17,7 @@ type Layout struct {
 	// making up names.
 	IDs      string // "weir" where the id is escaped as weir does; "" as it is
 	Try      map[string][]string
-	Hashes   map[string]hashForm // of other parts that stand in names
+	Hashes   map[string][]hashForm // of other parts that stand in names
 	Decode   Model
 	TTL      TTL
 	Needs    string   // what must be told: "bucket", "window", "slots"; "nothing" when the state has it

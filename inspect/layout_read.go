@@ -173,9 +173,9 @@ func (r layoutReader) layout(n ast.Node) (*Layout, error) {
 			return nil, r.at(n, "weir inspect layouts redis-rate shows one", "a layout has no %s", name)
 		}
 	}
-	for i, s := range sureNames {
-		if s == sure {
-			l.Sure = Sure(i)
+	if sure != "" {
+		if err := l.Sure.UnmarshalText([]byte(sure)); err != nil {
+			return nil, r.at(got["sure"], "", "%v", err)
 		}
 	}
 	return l, r.check(got["decode"], l)

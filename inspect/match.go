@@ -23,8 +23,12 @@ func (l *Layout) Match(e *Entry, now int64) (Candidate, bool) {
 		if e.Type != k.Type {
 			continue
 		}
+		// The value first: it costs less to look at than most names.
+		if !k.Name.may(e.Key) || !l.fits(k, e, now) {
+			continue
+		}
 		parts, ok := k.Name.Match(e.Key)
-		if !ok || !l.fits(k, e, now) || !l.lives(k, e, parts, now) {
+		if !ok || !l.lives(k, e, parts, now) {
 			continue
 		}
 		return Candidate{Layout: l, Sure: l.Sure, Role: k.Role, Parts: parts}, true
@@ -63,8 +67,11 @@ func (c *Candidate) fixed() int {
 	if k.Life == "instant" {
 		exact = 1 // a time to live to the ms is no accident
 	}
-	if k.Value == "instant-us" {
+	switch k.Value {
+	case "instant": // as is a number that is a time
 		exact++
+	case "instant-us":
+		exact += 2
 	}
 	return exact + 8*k.Name.literals() + len(k.Fields) + len(c.Parts)
 }

@@ -80,5 +80,15 @@ func (f *frame) bucket4jLimit(l *bucket4jLimit, several bool) {
 	if l.intervally {
 		how = "all at once"
 	}
-	f.r.note(fmt.Sprintf("%s gets %d each %s, %s, up to %d; it has %d now.", name, l.refill, limit.ShortDuration(time.Duration(l.period)), how, l.capacity, l.at(f.now)))
+	full := "never"
+	if wait := l.fullIn(f.now); wait != limit.Never {
+		full = "in " + shownWait(int64(wait))
+	}
+	f.r.note(fmt.Sprintf("%s gets %d each %s, %s, up to %d; it has %d now and is full %s.", name, l.refill, limit.ShortDuration(time.Duration(l.period)), how, l.capacity, l.at(f.now), full))
+}
+
+// fullIn is how long the limit takes to fill.
+func (l *bucket4jLimit) fullIn(now int64) time.Duration {
+	v := &verdict{most: l.capacity, passes: func(at, cost int64) bool { return l.at(at) >= cost }}
+	return v.wait(now, l.capacity)
 }

@@ -20,7 +20,7 @@ func decodeTykLog(f *frame) *verdict {
 		f.r.problem("no-ttl", "The block has no time to live: the caller stays blocked for ever.")
 	}
 	f.r.note("The sentinel blocks it.")
-	return blockedUntil(f, v, until)
+	return blockedUntil(f, "blocked", v, until)
 }
 
 // The model "apisix-sliding": the counts of two windows. That of the window

@@ -89,15 +89,16 @@ func decodeProrate(f *frame) *verdict {
 	} else {
 		f.r.note(fmt.Sprintf("It is blocked for %s, whatever its level.", shownWait(until-f.now)))
 	}
-	return blockedUntil(f, v, until)
+	return blockedUntil(f, "block", v, until)
 }
 
-// blockedUntil is v, which answers for the state without the block. Without v
-// only the block is known.
-func blockedUntil(f *frame, v *verdict, until int64) *verdict {
+// blockedUntil is v, which answers for the state without the block whose key
+// has that role, with the block.
+func blockedUntil(f *frame, role string, v *verdict, until int64) *verdict {
 	if v == nil {
 		return nil
 	}
+	delete(f.keys, role) // the state does not end with it
 	f.expiry(v)
 	free, gone := v.passes, v.gone
 	return &verdict{most: v.most, gone: math.MaxInt64, passes: func(at, cost int64) bool {

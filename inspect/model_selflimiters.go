@@ -36,14 +36,16 @@ func decodeSelfLimiters(f *frame) *verdict {
 	}
 	q := slotQueue{there: there, slot: slot, tokens: tokens, each: float64(rate.Per) / 1e6, amount: float64(rate.Units), most: float64(burst)}
 	now := float64(f.now/1000) / 1000
-	last, of := 0.0, int64(0)
-	next := func(cost int64) float64 {
+	last, of := int64(0), int64(0)
+	next := func(cost int64) int64 {
 		if of != cost {
-			last, of = q.after(now, cost), cost
+			slot := math.Min(q.after(now, cost), 1e12*8)
+			whole := math.Floor(slot)
+			last, of = int64(whole)*1e6+int64((slot-whole)*1e6), cost
 		}
 		return last
 	}
-	return &verdict{most: min(burst, maxQueued), gone: math.MaxInt64, passes: func(at, cost int64) bool { return float64(at)/1e6 >= next(cost) }}
+	return &verdict{most: min(burst, maxQueued), gone: math.MaxInt64, passes: func(at, cost int64) bool { return at >= next(cost) }}
 }
 
 // maxQueued bounds for how many calls a slot is looked for.

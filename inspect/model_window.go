@@ -8,8 +8,8 @@ import (
 	"github.com/weir-cli/weir/limit"
 )
 
-// The model "lone-count": the count of a window under a name that is a hash,
-// which does not say of which window. It ends with the key at the latest.
+// The model "lone-count": the count of a window under a name that does not say
+// of which window. It ends with the key at the latest.
 func decodeLoneCount(f *frame) *verdict {
 	f.r.Algorithm = limit.FixedWindow.String()
 	most, _, known := f.window(limit.FixedWindow)
@@ -20,7 +20,7 @@ func decodeLoneCount(f *frame) *verdict {
 			return nil
 		}
 		count = n
-		f.r.note("The name is a hash and does not say which window this is. It is over when the key ends, or before.")
+		f.r.note("The name does not say when this window is over: when the key ends, or before.")
 	}
 	f.r.Used = &count
 	if !known || f.layout.Decode.Refusals == "" {

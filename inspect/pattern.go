@@ -8,9 +8,8 @@ import (
 )
 
 // Pattern is the form of a key's name: text in which <name> stands for what
-// differs. <name:kind> says what it is made of: text (the default), word (no
-// colon), tag (no brace), route (no brace and no
-// dot), digits, seconds (ten digits), hex, or one of several words with | between them.
+// differs. <name:kind> says what it is made of, one of kinds (text by default)
+// or one of several words with | between them.
 // <name-1> is the number before that of <name>. << is a <.
 type Pattern struct {
 	text  string
@@ -36,6 +35,7 @@ var kinds = map[string]string{
 	"route":   `[^{}.]+`,
 	"seconds": `[12][0-9]{9}`,
 	"nanos":   `[12][0-9]{18}`,
+	"uint64":  `[0-9]{1,20}`,
 	"any":     `.*`,
 	"part":    `[^:_]+`,
 	"date":    `[0-9]{4}-[0-9]{2}-[0-9]{2}`,
@@ -142,7 +142,7 @@ func (p Pattern) Names() []string {
 
 // Match gives what stands for each placeholder in key.
 func (p Pattern) Match(key string) (map[string]string, bool) {
-	if len(p.parts) == 0 || !strings.HasPrefix(key, p.parts[0].literal) || !strings.HasSuffix(key, p.parts[len(p.parts)-1].literal) {
+	if !p.may(key) {
 		return nil, false
 	}
 	if name, value, ok := p.only(key); ok {
@@ -196,6 +196,11 @@ func (p Pattern) only(key string) (name, value string, ok bool) {
 		return name, "", true
 	}
 	return name, key[len(first.literal) : len(key)-len(last.literal)], true
+}
+
+// may reports whether key begins and ends as the names do.
+func (p Pattern) may(key string) bool {
+	return len(p.parts) > 0 && key != "" && strings.HasPrefix(key, p.parts[0].literal) && strings.HasSuffix(key, p.parts[len(p.parts)-1].literal)
 }
 
 // Fill is the name with values in the placeholders' places. missing is the

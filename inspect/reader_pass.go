@@ -183,6 +183,9 @@ func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
 				return denied("GETRANGE", err)
 			}
 			e.Text, e.Truncated = []byte(s), int64(len(s)) < e.Len
+			if isShared(s) {
+				e.Idle = Unknown
+			}
 			return nil
 		}
 	case "hash":
@@ -238,6 +241,15 @@ func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
 		}
 	}
 	return func() error { return fmt.Errorf("no limiter that is known keeps a %.40q", e.Type) }
+}
+
+// sharedNumbers are those that servers keep once for all keys that hold one,
+// unless they evict by use: the time of last use is then that of all of them.
+const sharedNumbers = 10_000
+
+func isShared(text string) bool {
+	n, ok := parseNumber(text)
+	return ok && n.isWhole && n.whole >= 0 && n.whole < sharedNumbers
 }
 
 // tooLarge reads only how long a value is.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,8 +15,20 @@ import (
 	"github.com/weir-cli/weir/internal/redistest"
 )
 
-// ReadACL is the rule in docs/inspect.md; a test of the pages compares them.
-const ReadACL = "%R~* +ping +time +type +pttl +exists +strlen +getrange +hlen +hscan +zcard +zrange +llen +lrange +object|idletime +memory|usage"
+// readACL is the rule in docs/inspect.md.
+func readACL(t *testing.T) string {
+	t.Helper()
+	page, err := os.ReadFile("../docs/inspect.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rule, _ := strings.Cut(string(page), "ACL SETUSER support on '>PASSWORD' ")
+	rule, _, ok := strings.Cut(rule, "\n")
+	if !ok || rule == "" {
+		t.Fatal("docs/inspect.md has no rule")
+	}
+	return strings.ReplaceAll(rule, "'", "")
+}
 
 func seed(t *testing.T, c redis.UniversalClient) {
 	t.Helper()
@@ -91,6 +104,28 @@ func TestReaderReadsIdleTimeFirst(t *testing.T) {
 	}
 }
 
+// Small whole numbers are one object for all keys that hold the same one, and
+// its idle time is nobody's.
+func TestReaderDoesNotBelieveSharedIdleTimes(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, server *redistest.Redis) {
+		c, ctx := server.Client(t), context.Background()
+		for key, value := range map[string]string{"small": "9999", "large": "10000", "text": "1.5"} {
+			if err := c.Set(ctx, key, value, 0).Err(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := NewReader(c, ReaderOptions{}).Get(ctx, "small", "large", "text")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, known := range []bool{false, true, true} {
+			if e := s.Entries[i]; (e.Idle >= 0) != known {
+				t.Errorf("%s: idle %v", e.Key, e.Idle)
+			}
+		}
+	})
+}
+
 func TestReaderIsBounded(t *testing.T) {
 	server := redistest.Server(t)
 	c, ctx := server.Client(t), context.Background()
@@ -141,8 +176,9 @@ func TestReaderIsBounded(t *testing.T) {
 // The rule of the pages is enough, and without a command that can be done
 // without, the rest is read.
 func TestReaderUnderACL(t *testing.T) {
-	server := redistest.ACL(t, "reader on >p "+ReadACL, "blind on >p "+strings.NewReplacer(" +memory|usage", "", " +object|idletime", "", " +time", "").Replace(ReadACL),
-		"deaf on >p "+strings.Replace(ReadACL, " +getrange", "", 1), "narrow on >p "+strings.Replace(ReadACL, "%R~*", "%R~rl:*", 1))
+	rule := readACL(t)
+	server := redistest.ACL(t, "reader on >p "+rule, "blind on >p "+strings.NewReplacer(" +memory|usage", "", " +object|idletime", "", " +time", "").Replace(rule),
+		"deaf on >p "+strings.Replace(rule, " +getrange", "", 1), "narrow on >p "+strings.Replace(rule, "%R~*", "%R~rl:*", 1))
 	seed(t, server.Client(t))
 	as := func(user string) (Snapshot, error) {
 		c, err := redisconn.Open(redisconn.Options{URL: server.As(user, "p")})
@@ -224,6 +260,20 @@ func TestReaderInCluster(t *testing.T) {
 			t.Errorf("%s: %+v, in slot %d", keys[i], e, want)
 		}
 		nodes[e.Node] = true
+	}
+	// A user with the rule of the pages, and what it says of clusters.
+	rules := []string{"ACL", "SETUSER", "support", "on", ">p"}
+	rules = append(append(rules, strings.Fields(readACL(t))...), "+cluster|slots", "+asking")
+	for _, n := range cl.Nodes {
+		n.CLI(rules...)
+	}
+	u, err := redisconn.Open(redisconn.Options{URL: "redis+cluster://support:p@" + cl.Nodes[0].Addr})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer u.Close()
+	if s, err := NewReader(u, ReaderOptions{}).Get(ctx, keys...); err != nil || string(s.Entries[3].Text) != keys[3] {
+		t.Errorf("as a user: %+v, %v", s, err)
 	}
 	if len(nodes) < 2 || s.Entries[0].Slot != s.Entries[4].Slot {
 		t.Errorf("%d nodes", len(nodes))

@@ -180,7 +180,7 @@ func amount(f float64) string {
 	case f == math.Trunc(f) && math.Abs(f) < 1e15:
 		return fmt.Sprintf("%.0f", f)
 	case math.Abs(f) < 1e12:
-		return fmt.Sprintf("%.2f", math.Floor(f*100)/100)
+		return strings.TrimSuffix(fmt.Sprintf("%.2f", math.Floor(f*100)/100), ".00")
 	}
 	return fmt.Sprintf("%g", f)
 }

@@ -1,5 +1,7 @@
 package inspect
 
+import "fmt"
+
 // Sure is how sure it is that a layout's writer wrote a key.
 type Sure uint8
 
@@ -23,3 +25,14 @@ func (s Sure) String() string {
 
 // MarshalText is the name, as in JSON.
 func (s Sure) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText is the inverse of MarshalText.
+func (s *Sure) UnmarshalText(text []byte) error {
+	for i, name := range sureNames {
+		if name == string(text) {
+			*s = Sure(i)
+			return nil
+		}
+	}
+	return fmt.Errorf("%.20q is not one of guess, likely, certain", text)
+}

@@ -2,7 +2,9 @@ package inspect
 
 import (
 	"fmt"
+	"math"
 	"math/big"
+	"math/bits"
 	"time"
 
 	"github.com/weir-cli/weir/limit"
@@ -58,7 +60,7 @@ func (f *frame) weirUnreadable(s *limit.Spec) *verdict {
 		return nil
 	}
 	f.setLimit(*s, "told")
-	r := &weirRoom{room: new(big.Int), t: f.now / 1000, grain: 1}
+	r := &weirRoom{t: f.now / 1000, grain: 1}
 	if l, err := s.New(); err != nil || l == nil {
 		return nil
 	}
@@ -75,41 +77,51 @@ func (f *frame) weirUnreadable(s *limit.Spec) *verdict {
 }
 
 // weirRoom is what may still pass of a bucket: units of 1/grain of a token as
-// of t µs, refilled at a rate up to a burst.
+// of t µs, refilled at a rate up to a burst. gain is that rate in units a µs
+// where it is the state's own; 0 where another was told.
 type weirRoom struct {
-	room  *big.Int
-	grain int64
-	t     int64
-	rate  limit.Rate
-	burst int64
+	room, grain, gain int64
+	t                 int64
+	rate              limit.Rate
+	burst             int64
 }
 
-// scaled are the tokens at a time, as a fraction of whole numbers, not cut to
-// the burst.
-func (w *weirRoom) scaled(at int64) (n, of *big.Int) {
-	of = new(big.Int).Mul(big.NewInt(w.grain), big.NewInt(int64(w.rate.Per)))
-	n = new(big.Int).Mul(w.room, big.NewInt(int64(w.rate.Per)))
-	if gone := at/1000 - w.t; gone > 0 {
-		gained := new(big.Int).Mul(big.NewInt(gone), big.NewInt(1000))
-		gained.Mul(gained, big.NewInt(w.rate.Units))
-		n.Add(n, gained.Mul(gained, big.NewInt(w.grain)))
+// due is how many µs after t a call of cost passes.
+func (w *weirRoom) due(cost int64) int64 {
+	hi, lo := bits.Mul64(uint64(cost), uint64(w.grain))
+	if hi != 0 || lo > 1<<62 {
+		return math.MaxInt64
 	}
-	return n, of
+	need := int64(lo) - w.room // the room is at least -2^54
+	switch {
+	case need <= 0:
+		return math.MinInt64
+	case w.gain > 0:
+		return (need-1)/w.gain + 1
+	}
+	// need units of 1/grain at Units a Per ns, in µs, rounded up.
+	n := new(big.Int).Mul(big.NewInt(need), big.NewInt(int64(w.rate.Per)))
+	d := new(big.Int).Mul(big.NewInt(w.grain), big.NewInt(w.rate.Units))
+	d.Mul(d, big.NewInt(1000))
+	n.Sub(n.Add(n, d), big.NewInt(1)).Div(n, d)
+	if !n.IsInt64() {
+		return math.MaxInt64
+	}
+	return n.Int64()
 }
 
 func (w *weirRoom) passes(at, cost int64) bool {
 	if cost > w.burst {
 		return false
 	}
-	n, of := w.scaled(at)
-	return n.Cmp(of.Mul(of, big.NewInt(cost))) >= 0
+	due := w.due(cost)
+	return due == math.MinInt64 || at/1000-w.t >= due && due != math.MaxInt64
 }
 
 // tokens are those at a time, with their fraction.
 func (w *weirRoom) tokens(at int64) float64 {
-	n, of := w.scaled(at)
-	t, _ := new(big.Rat).SetFrac(n, of).Float64()
-	return min(t, float64(w.burst))
+	gone := float64(max(0, at/1000-w.t)) * 1000
+	return min(float64(w.room)/float64(w.grain)+gone*float64(w.rate.Units)/float64(w.rate.Per), float64(w.burst))
 }
 
 // decodeWeirBucket reads a token bucket, a GCRA, a leaky meter or a leaky
@@ -137,13 +149,13 @@ func decodeWeirBucket(f *frame) *verdict {
 	if !ok {
 		return f.weirUnreadable(f.told)
 	}
-	w := &weirRoom{room: new(big.Int), t: f.now / 1000, grain: 1}
+	w := &weirRoom{t: f.now / 1000, grain: 1}
 	if v != nil {
 		if w.room, ok = weirRoomOf(v, kind); !ok {
 			f.r.problem("unreadable", "The numbers contradict each other.")
 			return f.weirUnreadable(f.told)
 		}
-		w.grain, w.t, w.burst = v["g"], v["t"], v["b"]
+		w.grain, w.gain, w.t, w.burst = v["g"], v["r"], v["t"], v["b"]
 		w.rate = niceRate(v["r"], v["g"])
 	}
 	if !f.weirRule(w, v, kind) {
@@ -151,11 +163,11 @@ func decodeWeirBucket(f *frame) *verdict {
 	}
 	f.weirClock(w, v)
 	// A changed burst cuts what there is; a queue keeps what it promised.
-	if top := new(big.Int).Mul(big.NewInt(w.burst), big.NewInt(w.grain)); w.room.Cmp(top) > 0 {
-		w.room = top
+	if hi, lo := bits.Mul64(uint64(w.burst), uint64(w.grain)); hi == 0 && lo < uint64(math.MaxInt64) {
+		w.room = min(w.room, int64(lo))
 	}
 	if v == nil {
-		w.room = big.NewInt(w.burst)
+		w.room = w.burst
 	}
 	verdict := &verdict{most: w.burst, passes: w.passes}
 	f.held(verdict, w.tokens(f.now))
@@ -163,17 +175,24 @@ func decodeWeirBucket(f *frame) *verdict {
 }
 
 // weirRoomOf is the room of a state, and whether it can be right.
-func weirRoomOf(v map[string]int64, kind limit.Algorithm) (*big.Int, bool) {
-	top := new(big.Int).Mul(big.NewInt(v["b"]), big.NewInt(v["g"]))
-	switch kind {
-	case limit.GCRA:
-		owed := new(big.Int).Mul(big.NewInt(v["a"]-v["t"]), big.NewInt(v["r"]))
-		owed.Add(owed, big.NewInt(v["f"]))
-		return new(big.Int).Sub(top, owed), v["a"] >= v["t"] && v["f"] < v["r"] && owed.Cmp(top) <= 0
-	case limit.LeakyMeter, limit.LeakyQueue:
-		return top.Sub(top, big.NewInt(v["l"])), true
+func weirRoomOf(v map[string]int64, kind limit.Algorithm) (int64, bool) {
+	if kind == limit.TokenBucket {
+		return v["n"], true
 	}
-	return big.NewInt(v["n"]), true
+	hi, lo := bits.Mul64(uint64(v["b"]), uint64(v["g"]))
+	if hi != 0 || lo > weirMax {
+		return 0, false
+	}
+	top := int64(lo)
+	if kind == limit.GCRA {
+		ahead := v["a"] - v["t"]
+		if ahead < 0 || v["f"] >= v["r"] || ahead > top/v["r"] {
+			return 0, false
+		}
+		owed := ahead*v["r"] + v["f"]
+		return top - owed, owed <= top
+	}
+	return top - v["l"], true
 }
 
 // weirRule settles by which limit the state is judged: the one that is told,
@@ -195,7 +214,7 @@ func (f *frame) weirRule(w *weirRoom, v map[string]int64, kind limit.Algorithm) 
 	if v != nil {
 		f.r.problem("rule-changed", fmt.Sprintf("The state was last written under %s; by what was told it is read as the next call under that limit would.", own))
 	}
-	w.rate, w.burst = rate, burst
+	w.rate, w.burst, w.gain = rate, burst, 0
 	spec := *f.told
 	f.setLimit(spec, "told")
 	return true
