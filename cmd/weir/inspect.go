@@ -27,7 +27,7 @@ libraries and gateways, and says what it means: how much is left, when the next
 call passes, and what is wrong. Only plain reads are sent.`,
 		`  weir inspect get k-7 --redis redis://localhost:6379
   weir inspect layouts`,
-		newInspectGetCmd(a), newInspectScanCmd(a), newInspectLayoutsCmd(a))
+		newInspectGetCmd(a), newInspectScanCmd(a), newInspectDoctorCmd(a), newInspectLayoutsCmd(a))
 }
 
 // inspectFlags are those of every verb that looks at state.
