@@ -99,3 +99,28 @@ func (x *Index) Best(e *Entry, told *limit.Spec) (Candidate, bool) {
 		}
 	}
 }
+
+// leastNamed is how much of a form must be fixed for a name alone to speak.
+const leastNamed = 5
+
+// Named is the layout whose name alone fits an entry that no layout fits, as
+// far as its own type and value go; of several the one whose form is fixed the
+// most. Such an entry may be a limiter's that went bad.
+func (x *Index) Named(e *Entry) *Layout {
+	var best *Layout
+	most := leastNamed - 1
+	for sure := Certain; sure >= Likely; sure-- {
+		for i := range x.bySure[sure] {
+			one := &x.bySure[sure][i]
+			for j := range one.forms {
+				f := &one.forms[j]
+				if n := f.form.Name.literals(); n > most && f.may(e.Key) {
+					if _, ok := f.form.Name.Match(e.Key); ok {
+						best, most = one.layout, n
+					}
+				}
+			}
+		}
+	}
+	return best
+}

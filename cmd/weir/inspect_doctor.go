@@ -94,7 +94,7 @@ func runInspectDoctor(ctx context.Context, a *app, o *inspectDoctorOptions, keys
 		return err
 	}
 	defer t.client.Close()
-	c := &checkup{at: a.now(), examiner: doctor.NewExaminer(named || t.only != nil)}
+	c := &checkup{at: a.now(), examiner: doctor.NewExaminer(t.layouts, named || t.only != nil)}
 	if named {
 		err = c.look(ctx, a, &t, inspect.Query{Keys: keys, IDs: o.ids, Layouts: t.layouts, Only: t.only, Parts: parts, Told: t.told})
 	} else {
@@ -142,6 +142,9 @@ func (c *checkup) look(ctx context.Context, a *app, t *inspectTarget, q inspect.
 		c.examiner.State(&s.Readings[i])
 		c.keys += int64(s.Readings[i].Existing())
 	}
+	for i := range s.Strangers {
+		c.examiner.Stranger(&s.Strangers[i])
+	}
 	c.keys += int64(len(s.Strangers))
 	c.unknown, c.missing, c.blind = int64(len(s.Strangers)), s.Missing, s.Blind
 	return nil
@@ -154,8 +157,11 @@ func (c *checkup) scan(ctx context.Context, a *app, o *inspectDoctorOptions, t *
 		return err
 	}
 	so.Each = func(s *survey.Sighting) {
-		if s.Reading != nil {
+		switch {
+		case s.Reading != nil:
 			c.examiner.State(s.Reading)
+		case !s.Part:
+			c.examiner.Stranger(&s.Key.Entry)
 		}
 	}
 	bar := beginScanBar(a, o.console)

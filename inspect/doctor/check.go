@@ -9,9 +9,7 @@ type Check struct {
 	What     string // of a finding, a sentence without its figures
 	Why      string // it matters
 	Fix      string
-	// state is true for what is found in single states, by problems of these
-	// ids where no code of its own looks for it.
-	problems []string
+	problems []string // that decoding a state finds, by their ids
 }
 
 // Checks are all there are, the gravest first.

@@ -18,13 +18,16 @@ type Examiner struct {
 	skipped   int64
 	customers customers
 	slots     slotCounts
+	strangers strangers
+	index     *inspect.Index
 	servers   []Server
 }
 
-// NewExaminer returns one. With guesses it also looks at states whose writer is
-// only guessed by the value's shape, as is right for keys that were named.
-func NewExaminer(guesses bool) *Examiner {
-	return &Examiner{guesses: guesses, found: findings{}}
+// NewExaminer returns one that knows the layouts. With guesses it also looks at
+// states whose writer is only guessed by the value's shape, as is right for keys
+// that were named.
+func NewExaminer(layouts []*inspect.Layout, guesses bool) *Examiner {
+	return &Examiner{guesses: guesses, found: findings{}, index: inspect.NewIndex(layouts), strangers: strangers{theirs: map[string]bool{}}}
 }
 
 // States are how many states it was shown and looked at.
@@ -52,6 +55,7 @@ func (x *Examiner) State(r *inspect.Reading) {
 		return
 	}
 	x.states++
+	x.strangers.theirs[r.Layout.Name] = true
 	key := mainKey(r)
 	seen := map[string]bool{}
 	for _, p := range r.Problems {
@@ -133,6 +137,7 @@ func (x *Examiner) Findings() []Finding {
 		c := *one
 		f[id] = &c
 	}
+	x.strangers.judge(f, x.guesses)
 	x.customers.judge(f)
 	x.slots.judge(f)
 	judgeServers(f, x.servers)

@@ -41,6 +41,19 @@ func (f findings) add(id, subject, text string) {
 	}
 }
 
+// plus adds what was found elsewhere.
+func (f findings) plus(o *Finding) {
+	one := f[o.ID]
+	if one == nil {
+		c := *o
+		f[o.ID] = &c
+		return
+	}
+	one.Count += o.Count
+	one.Examples = append(one.Examples[:len(one.Examples):len(one.Examples)], o.Examples...)
+	one.Examples = one.Examples[:min(len(one.Examples), maxExamples)]
+}
+
 // sorted are the findings in the order of the checks.
 func (f findings) sorted() []Finding {
 	out := []Finding{}

@@ -118,7 +118,7 @@ var ownScripts = sync.OnceValue(func() map[string]string {
 		must(err)
 		rule, err := redislimit.Compile(spec)
 		must(err)
-		source, _, err := redislimit.Wire(redislimit.Part{Key: redislimit.Key("", "k", "r"), Rule: rule, Cost: 1})
+		source, _, err := redislimit.Wire(redislimit.Part{Key: redislimit.Key("", "k", "r"), Rule: rule, Cost: 1, ID: "x"})
 		must(err)
 		sum := sha1.Sum([]byte(source))
 		own[hex.EncodeToString(sum[:])] = "Weir's script for " + spec.Algorithm.String()
