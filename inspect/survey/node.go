@@ -183,7 +183,9 @@ func (l *link) greet(p *place) error {
 			return denied("READONLY", err)
 		}
 	}
-	return l.ask()
+	err = l.ask()
+	l.plan.frequency = strings.Contains(l.facts["maxmemory_policy"], "lfu")
+	return err
 }
 
 // ask reads the facts anew.

@@ -136,6 +136,9 @@ func (r *keyReader) values(keys []*Key) error {
 	if len(keys) == 0 {
 		return nil
 	}
+	if err := r.measure(keys); err != nil {
+		return err
+	}
 	steps := make([]func() error, len(keys))
 	for i, k := range keys {
 		steps[i] = r.askValue(k)
@@ -155,6 +158,33 @@ func (r *keyReader) values(keys []*Key) error {
 			k.Problem = "it became something else while it was read"
 		default:
 			return err
+		}
+	}
+	return nil
+}
+
+// measure asks how long those values are that might be too large to read.
+func (r *keyReader) measure(keys []*Key) error {
+	var large []*Key
+	for _, k := range keys {
+		if k.Len < 0 && k.Type != "string" && k.Bytes > maxBytes {
+			large = append(large, k)
+			r.w.ask(lengths[k.Type], k.Key)
+		}
+	}
+	if len(large) == 0 {
+		return nil
+	}
+	if err := r.w.flush(); err != nil {
+		return err
+	}
+	for _, k := range large {
+		n, ok, err := r.w.whole()
+		switch {
+		case err != nil && !isReply(err):
+			return err
+		case ok: // what is wrong with it comes up again when it is read
+			k.Len = n
 		}
 	}
 	return nil
