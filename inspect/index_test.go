@@ -47,15 +47,20 @@ func BenchmarkIndexBest(b *testing.B) {
 	index := NewIndex(Builtin())
 	now := int64(1_790_000_000e9)
 	e := Entry{Key: "rate:user:123456", Type: "string", TTL: 1e9, Idle: Unknown, Bytes: 90, At: now, Slot: -1, Text: []byte("306748799.123456")}
-	b.ReportAllocs()
-	for range b.N {
-		c, ok := index.Best(&e, nil)
-		if !ok {
-			b.Fatal("not found")
-		}
-		if _, err := Decode(c.Layout, []Entry{e}, now, nil); err != nil {
-			b.Fatal(err)
-		}
+	bucket := &limit.Spec{Algorithm: limit.TokenBucket, Rate: limit.Rate{Units: 10, Per: 1e9}, Burst: 20}
+	for name, told := range map[string]*limit.Spec{"untold": nil, "told": bucket} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for range b.N {
+				c, ok := index.Best(&e, told)
+				if !ok {
+					b.Fatal("not found")
+				}
+				if _, err := Decode(c.Layout, []Entry{e}, now, told); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
 

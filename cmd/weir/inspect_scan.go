@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,7 +27,7 @@ type surveyFlags struct {
 
 // gentlePace is the pace at which other callers of a server hardly notice: see
 // docs/inspect.md for what was measured.
-const gentlePace = "5000/s"
+const gentlePace = "2500/s"
 
 func newSurveyFlags(cmd *cobra.Command) *surveyFlags {
 	f := &surveyFlags{}
@@ -38,8 +39,14 @@ func newSurveyFlags(cmd *cobra.Command) *surveyFlags {
 	return f
 }
 
+// scanGC lets the heap grow to this many times what is kept, in percent, before
+// garbage is collected: some tens of MB.
+const scanGC = 400
+
 // options are what the flags ask for.
 func (f *surveyFlags) options(a *app, t *inspectTarget) (survey.Options, error) {
+	// A scan makes much garbage and keeps next to nothing.
+	debug.SetGCPercent(scanGC)
 	o := survey.Options{Match: f.match, Layouts: t.layouts, Only: t.only, Told: t.told, Replicas: f.replicas, Clock: a.now}
 	if f.pace != "max" {
 		r, err := limit.ParseRate(f.pace)

@@ -13,7 +13,7 @@ import (
 // Keys in one pipeline: so few that other callers of the server hardly wait
 // for them, or at full pace so many that the way there does not matter.
 const (
-	gentleBatch = 32
+	gentleBatch = 8
 	fullBatch   = 256
 	// sparse is how many places of the server's table are gone over for each
 	// key of a batch when a pattern leaves most of them out.
