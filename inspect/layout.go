@@ -53,6 +53,7 @@ type Model struct {
 	Counts     string // "used" or "remaining"
 	Window     string // what <window> is: its "number" or its "start"
 	Calendar   bool   // months and years are those of the calendar, in UTC
+	Spare      int64  // how much of the limit never passes, of a numbered window
 	Refusals   string // "counted" or "free": whether a refused call counts, too
 	Refill     string // "continuous", "whole-seconds", "whole-units", "intervals"
 	Tokens     string // the field with what is left

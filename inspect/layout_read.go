@@ -245,6 +245,7 @@ func (r layoutReader) model(n ast.Node, l *Layout) error {
 		"counts":     r.text(&m.Counts, "used", "remaining"),
 		"window":     r.text(&m.Window, "number", "start"),
 		"calendar":   r.yes(&m.Calendar),
+		"spare":      r.whole(&m.Spare),
 		"refusals":   r.text(&m.Refusals, "counted", "free"),
 		"refill":     r.text(&m.Refill, "continuous", "whole-seconds", "whole-units", "intervals"),
 		"tokens":     r.text(&m.Tokens),

@@ -49,6 +49,7 @@ type Engine struct {
 	loops   []*loop
 	behave  []Behaviour // per population
 	limits  []Limits
+	steer   steer
 }
 
 // New checks a configuration.

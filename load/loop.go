@@ -29,6 +29,7 @@ type loop struct {
 	pace    pace
 	seq     uint64
 	done    func(*Attempt)
+	warp    warp
 }
 
 func newLoop(e *Engine, id int) (*loop, error) {
@@ -38,7 +39,7 @@ func newLoop(e *Engine, id int) (*loop, error) {
 	l.done = l.finish
 	l.callers = newCallers(e.cfg.Plan)
 	l.sched = e.cfg.Plan.SchedulePart(uint32(id), uint32(len(e.cfg.Senders)))
-	l.slot, l.more = l.sched.Next()
+	l.pull()
 	l.seedClosed()
 	return l, nil
 }
@@ -93,6 +94,7 @@ func (l *loop) run() {
 	defer e.cfg.Shards[l.id].Close()
 	for !e.stopped.Load() {
 		l.now = e.cfg.Clock()
+		l.steered()
 		l.dispatch()
 		if l.now >= l.end || !l.more && l.wheel.n == 0 && l.flying == 0 && l.waiting == 0 {
 			break
@@ -109,10 +111,10 @@ func (l *loop) run() {
 // when the end has passed.
 func (l *loop) dispatch() {
 	n := 0
-	for l.more && l.slot.Due <= l.now && !l.e.stopped.Load() {
+	for l.more && l.slot.Due <= min(l.now, l.end-1) && !l.e.stopped.Load() {
 		i := l.table.get()
 		l.begin(i, l.slot, false)
-		l.slot, l.more = l.sched.Next()
+		l.pull()
 		l.offer(i)
 		n++
 	}
@@ -256,7 +258,7 @@ func (l *loop) finish(a *Attempt) {
 	ev := &a.Event
 	now := ev.Done
 	l.recall(c)
-	d := Decide(l.e.behave[c.pop], Outcome{Verdict: ev.Verdict, Class: ev.Class, Status: ev.Status,
+	d := Decide(l.e.behaviour(c.pop), Outcome{Verdict: ev.Verdict, Class: ev.Class, Status: ev.Status,
 		Attempt: int(c.attempt), Elapsed: time.Duration(now - c.first), Answer: a.Answer},
 		now, &c.mem, &c.rng, l.e.limits[c.pop])
 	l.remember(c)
@@ -300,7 +302,7 @@ func (l *loop) finish(a *Attempt) {
 // nextCall starts a closed-loop client's next call after its think time.
 func (l *loop) nextCall(i int32, now int64, failed bool) {
 	c := &l.table.calls[i]
-	due := now + int64(l.e.cfg.Plan.Think(int(c.pop), c.client, c.n))
+	due := now + l.warp.shorten(int64(l.e.cfg.Plan.Think(int(c.pop), c.client, c.n)))
 	if failed {
 		due = max(due, now+int64(Floor))
 	}

@@ -80,7 +80,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		c.snapshot(1e9)
+		c.snapshot(1e9, false)
 	}
 }
 

@@ -1,6 +1,9 @@
 package report
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 // The bound check.
 //
@@ -179,4 +182,11 @@ func (b *boundState) insert(r *bucketRule, sent, cost int64) {
 	o = append(o[:i+1], o[j:]...)
 	b.last = o[len(o)-1]
 	*b.older = o[:len(o)-1]
+}
+
+// Allows is what the promise allows one key in any half-open interval of t
+// nanoseconds; false when no interval can judge it. A nil Promise allows all.
+func (p *Promise) Allows(t int64) (float64, bool) {
+	j := newJudge(p, time.Time{})
+	return j.boundIn(t)
 }

@@ -22,6 +22,7 @@ type Meta struct {
 	MaxRows int
 	// Notes are put before the collector's own.
 	Notes []string
+	Marks []Mark
 }
 
 const defaultRows = 100
@@ -37,7 +38,7 @@ func (c *Collector) Finish(m Meta) *Result {
 	c.drain(0)
 	c.settle(forever)
 	end := max(m.Duration, c.end)
-	c.latest.Store(c.snapshot(end))
+	c.latest.Store(c.snapshot(end, true))
 
 	r := &Result{Schema: Schema, Source: m.Source, Name: m.Name, Seed: m.Seed, Repeat: m.Repeat,
 		Interrupted: m.Interrupted, Totals: c.total(), PerSecond: append([]Second{}, c.series.rows...)}
@@ -48,7 +49,7 @@ func (c *Collector) Finish(m Meta) *Result {
 		m.Duration = c.end
 	}
 	r.DurationS = seconds(m.Duration)
-	r.Notes = append([]string(nil), m.Notes...)
+	r.Notes, r.Marks = append([]string(nil), m.Notes...), m.Marks
 	r.PerKey = c.keyRows(m, end, &r.Notes)
 	worst, id, tested := c.worstKey()
 	r.Verdict, r.Bound = c.verdict(worst, id, tested, end)

@@ -19,6 +19,8 @@ type Setup struct {
 	// Tap, when set, sees every event in merge order, on the merging
 	// goroutine. It must not keep the pointer.
 	Tap func(*Event)
+	// Detail adds to snapshots what a viewer draws beyond the result.
+	Detail bool
 }
 
 // Collector merges the shards of a run and keeps every statistic. Shard and
@@ -45,6 +47,7 @@ type Collector struct {
 	fair     fairCount
 	herd     herdCount
 	hints    hintCount
+	detail   *detail // nil without Setup.Detail
 
 	due, sent [3]Hist // admitted, refused, failed
 	late      Hist
@@ -169,6 +172,9 @@ func (j *judge) boundIn(t int64) (float64, bool) {
 func NewCollector(s Setup) *Collector {
 	c := &Collector{setup: s, judge: newJudge(s.Promise, s.Start), logRoom: admissionCap}
 	c.busiest.flag, c.worst.flag = inBusiest, inWorst
+	if s.Detail {
+		c.detail = newDetail(fineTicks)
+	}
 	c.latest.Store(&Snapshot{Verdict: NotJudged, Sender: Sender{Trust: Good}})
 	return c
 }
@@ -234,6 +240,11 @@ func (c *Collector) add(e *Event) {
 			cl.manyKeys = true
 		}
 		cl.key = e.Key
+	}
+	if c.detail != nil {
+		c.detail.add(e, left, cl)
+	}
+	if cl != nil {
 		c.fair.add(cl, e.Verdict == Admitted)
 	}
 

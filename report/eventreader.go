@@ -143,7 +143,7 @@ func (r *EventReader) Complete() bool { return r.ended }
 func (r *EventReader) Meta() Meta {
 	return Meta{Source: r.Header.Source, Name: r.Header.Name, Seed: r.Header.Seed, Repeat: r.Header.Repeat,
 		Duration: r.foot.Duration, Interrupted: r.foot.Interrupted || !r.ended,
-		CPUSeconds: r.foot.CPUSeconds, RSSMB: r.foot.RSSMB}
+		CPUSeconds: r.foot.CPUSeconds, RSSMB: r.foot.RSSMB, Marks: r.foot.Marks}
 }
 
 // Promise is the one that the run was judged by, or nil.
@@ -293,6 +293,15 @@ func indexOf(list []string, s string) (int, bool) {
 // Rebuild reads a saved run to its end and judges it again, by promise or, if
 // that is nil, by the one in the file.
 func Rebuild(r *EventReader, promise *Promise) (*Result, error) {
+	c := NewCollector(r.setup(promise))
+	m, err := r.all(c.add)
+	if err != nil {
+		return nil, err
+	}
+	return c.Finish(m), nil
+}
+
+func (r *EventReader) setup(promise *Promise) Setup {
 	s := Setup{Names: r.Names(), Promise: promise}
 	if s.Promise == nil {
 		s.Promise = r.Promise()
@@ -300,7 +309,11 @@ func Rebuild(r *EventReader, promise *Promise) (*Result, error) {
 	if r.Header.StartedAt != nil {
 		s.Start = *r.Header.StartedAt
 	}
-	c := NewCollector(s)
+	return s
+}
+
+// all hands every event to add.
+func (r *EventReader) all(add func(*Event)) (Meta, error) {
 	var e Event
 	for {
 		err := r.Next(&e)
@@ -308,13 +321,13 @@ func Rebuild(r *EventReader, promise *Promise) (*Result, error) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return Meta{}, err
 		}
-		c.add(&e)
+		add(&e)
 	}
 	m := r.Meta()
 	if !r.Complete() {
 		m.Notes = append(m.Notes, "the saved run has no end: it was cut off, and this is what is left of it")
 	}
-	return c.Finish(m), nil
+	return m, nil
 }

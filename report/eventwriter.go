@@ -42,6 +42,7 @@ type footer struct {
 	Interrupted bool    `json:"interrupted,omitempty"`
 	CPUSeconds  float64 `json:"cpu_s,omitempty"`
 	RSSMB       float64 `json:"rss_mb,omitempty"`
+	Marks       []Mark  `json:"marks,omitempty"`
 }
 
 // EventWriter writes a saved run with all names resolved. Its Write fits
@@ -91,7 +92,7 @@ func (w *EventWriter) End(m Meta) error {
 	if w.err == nil {
 		b, err := json.Marshal(struct {
 			End footer `json:"end"`
-		}{footer{m.Duration, m.Interrupted, m.CPUSeconds, m.RSSMB}})
+		}{footer{m.Duration, m.Interrupted, m.CPUSeconds, m.RSSMB, m.Marks}})
 		w.line(b, err)
 	}
 	return w.Flush()

@@ -126,14 +126,14 @@ func (a *alignment) add(sent, cost, window int64, offset [2]int64) {
 	}
 }
 
-// topKeys keeps the few keys with the highest score, for snapshots.
+// topKeys keeps some of the keys with the highest score, for snapshots.
 type topKeys struct {
 	ids  [topMax]uint32
 	n    int
 	flag keyFlags
 }
 
-const topMax = 16
+const topMax = 128
 
 // offer puts i on the list if it belongs there. more(a, b) reports that a
 // ranks above b.

@@ -13,7 +13,7 @@ func (c *Collector) Merge(now int64) {
 	defer c.mu.Unlock()
 	edge := c.drain(now)
 	c.settle(min(edge, now))
-	c.latest.Store(c.snapshot(now))
+	c.latest.Store(c.snapshot(now, false))
 }
 
 // Latest is the newest snapshot; never nil, never changed once published.

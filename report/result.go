@@ -45,10 +45,20 @@ type Result struct {
 	Sender          Sender           `json:"sender"`
 	Checks          []Check          `json:"checks"`
 	Findings        []Finding        `json:"findings"`
+	// Replay is there in a replay's result.
+	Replay *Replay `json:"replay,omitempty"`
 	// Prediction is there when it was asked for.
 	Prediction *Prediction `json:"prediction,omitempty"`
+	// Marks are what a person did or noted while the run went on.
+	Marks []Mark `json:"marks,omitempty"`
 	// Notes say what the result leaves out and why.
 	Notes []string `json:"notes,omitempty"`
+}
+
+// Mark is an instant of a run with a word on it.
+type Mark struct {
+	AtS  float64 `json:"at_s"` // since the start
+	Text string  `json:"text"`
 }
 
 // Model is what a simulator ran: the kind of scenario, its parameters as text,

@@ -13,8 +13,10 @@ import (
 // Options say what a run leaves beside its figures. The zero value makes the
 // usual document without events.
 type Options struct {
-	Repeat   string
-	Events   io.Writer // takes one record per attempt; nil keeps none
+	Repeat string
+	Events io.Writer // takes one record per attempt; nil keeps none
+	// Tap, when set, sees every event, as report.Setup's does.
+	Tap      func(*report.Event)
 	Progress func(float64)
 }
 
@@ -34,7 +36,12 @@ func (s *Scenario) Result(ctx context.Context, opt Options) (*report.Result, err
 			saved = report.NewEventWriter(opt.Events, doc.Names, meta, time.Time{}, doc.Promise)
 			setup.Tap = saved.Write
 		}
-	} else if opt.Events != nil {
+		if first := setup.Tap; first == nil {
+			setup.Tap = opt.Tap
+		} else if opt.Tap != nil {
+			setup.Tap = func(e *report.Event) { first(e); opt.Tap(e) }
+		}
+	} else if opt.Events != nil || opt.Tap != nil {
 		return nil, errNoEvents
 	}
 	c := report.NewCollector(setup)

@@ -17,6 +17,8 @@ type app struct {
 	stderr io.Writer // progress, logs, errors and hints
 
 	stdoutTTY, stderrTTY bool
+	// screen and keys are the terminal for a dashboard; nil without one.
+	screen, keys *os.File
 	// width is the terminal's width in columns, or 80 without a terminal.
 	width func() int
 	// height is the terminal's height in rows, or 0 without a terminal.
@@ -31,7 +33,10 @@ type app struct {
 const defaultWidth = 80
 
 func systemApp() *app {
+	screen, keys := terminal()
 	return &app{
+		screen:    screen,
+		keys:      keys,
 		stdin:     os.Stdin,
 		stdout:    &pipeWriter{w: os.Stdout},
 		stderr:    os.Stderr,
@@ -43,6 +48,20 @@ func systemApp() *app {
 		now:       time.Now,
 		cut:       context.Background(),
 	}
+}
+
+// terminal finds the one that a dashboard is drawn on and the one that its keys
+// come from. Results go to stdout, so the screen is stderr where it can be.
+func terminal() (screen, keys *os.File) {
+	for _, f := range []*os.File{os.Stderr, os.Stdout} {
+		if screen == nil && term.IsTerminal(int(f.Fd())) {
+			screen = f
+		}
+	}
+	if term.IsTerminal(int(os.Stdin.Fd())) {
+		return screen, os.Stdin
+	}
+	return screen, nil
 }
 
 func terminalWidth() int {

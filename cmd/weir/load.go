@@ -24,6 +24,7 @@ type loadOptions struct {
 	dryRun  bool
 	predict bool
 	answer  time.Duration
+	tui     bool
 }
 
 // trafficFlags say who calls, when, and what they do next.
@@ -93,7 +94,8 @@ Targets that are neither loopback nor private need --owned HOST above 10
 requests a second: your word that you may load them.`,
 		Example: `  weir load http://127.0.0.1:8080/ --profile retry-storm --limit 10/s,burst=20
   weir load http://127.0.0.1:8080/ --profile thundering-herd --behaviour retry-after,spread --duration 10s --events herd.ndjson
-  weir load http://127.0.0.1:8080/ --rate 200/s --keys 10 --key-header X-API-Key --check 'refused_share<5%'`,
+  weir load http://127.0.0.1:8080/ --rate 200/s --keys 10 --key-header X-API-Key --check 'refused_share<5%'
+  weir load http://127.0.0.1:8080/ --profile thundering-herd --limit 100/s,burst=100 --tui`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return argNames("URL")(cmd, args)
@@ -122,6 +124,7 @@ requests a second: your word that you may load them.`,
 	fs.BoolVar(&opts.dryRun, "dry-run", false, "print the plan and send nothing")
 	fs.BoolVar(&opts.predict, "predict", false, "simulate the same plan against a limiter that keeps --limit, and show it beside what was measured")
 	fs.DurationVar(&opts.answer, "answer-time", 0, "how long answers take in --predict (default: the measured mean)")
+	fs.BoolVar(&opts.tui, "tui", false, "watch and steer the run on a dashboard; without a terminal it is as if left out")
 	opts.checks = newChecks(fs)
 	opts.seed = newSeed(fs)
 	opts.console = newConsole(fs)

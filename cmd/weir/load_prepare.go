@@ -53,7 +53,7 @@ func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, err
 	if err != nil {
 		return nil, err
 	}
-	r := &loadRun{app: o.app, name: profile.Name, profile: profile, promise: promise, spec: spec, seed: o.seed.resolve(o.app), threads: o.sender.threads, dropAfter: o.sender.dropAfter}
+	r := &loadRun{app: o.app, console: o.console, name: profile.Name, profile: profile, promise: promise, spec: spec, seed: o.seed.resolve(o.app), threads: o.sender.threads, dropAfter: o.sender.dropAfter}
 	if r.attempts, err = limit.ParseCount(o.traffic.requests); err != nil {
 		return nil, usagef("--requests 1M", "--requests: %w", err)
 	}
@@ -81,6 +81,9 @@ func (o *loadOptions) prepare(ctx context.Context, args []string) (*loadRun, err
 	}
 	if r.http.Connections, err = o.connections(r.plan, len(targets)); err != nil {
 		return nil, err
+	}
+	if r.tui = o.tui && o.console.dashboard(o.app); r.tui {
+		return r, nil
 	}
 	if o.console.progress(o.app) {
 		r.progress = newProgress(o.app)

@@ -46,6 +46,8 @@ type loadRun struct {
 	texts     report.Texts
 	events    io.Writer // --events, or nil
 	progress  *progress // nil shows none
+	tui       bool
+	console   *console
 }
 
 // compile fixes the plan, for a run that starts a moment after now.
@@ -106,7 +108,7 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 		return nil, usageError(err, "weir load --help")
 	}
 	meta := report.Meta{Source: "load", Name: r.name, Seed: r.seed, Repeat: r.repeat}
-	setup := report.Setup{Names: r.eventNames(), Promise: r.promise, Start: r.start}
+	setup := report.Setup{Names: r.eventNames(), Promise: r.promise, Start: r.start, Detail: r.tui}
 	var saved *report.EventWriter
 	if r.events != nil {
 		saved = report.NewEventWriter(r.events, setup.Names, meta, r.start, r.promise)
@@ -124,6 +126,11 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 	if err != nil {
 		return nil, inputError(err)
 	}
+	var live *liveRun
+	if r.tui {
+		live = r.show(ctx, engine, collector)
+	}
+	defer live.close()
 	debug.FreeOSMemory() // what compiling left behind is not the run's
 	before, _ := processUsage()
 	finished := make(chan error, 1)
@@ -131,10 +138,11 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 		time.Sleep(time.Until(r.start))
 		finished <- engine.Run()
 	}()
-	stopped, err := r.watch(ctx, engine, collector, cfg.Clock, finished)
+	stopped, err := r.watch(live.context(ctx), engine, collector, cfg.Clock, finished)
 	cpu, rss := processUsage()
 	// Waiting for the last answers is no part of the run's length.
-	meta.Duration, meta.Interrupted = max(0, min(stopped, int64(r.plan.Duration))), ctx.Err() != nil
+	meta.Duration, meta.Interrupted = max(0, min(stopped, int64(r.plan.Duration))), live.context(ctx).Err() != nil
+	meta.Marks, meta.Notes = live.said()
 	meta.CPUSeconds, meta.RSSMB = cpu-before, rss
 	result := collector.Finish(meta)
 	result.AddChecks(r.checks)
@@ -142,6 +150,9 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 		if serr := saved.End(meta); serr != nil && err == nil {
 			err = reachError(fmt.Errorf("the events file is cut short: %w", serr), "free some space, or give --events on another disk")
 		}
+	}
+	if lerr := live.over(result); lerr != nil && err == nil {
+		err = lerr
 	}
 	return result, err
 }

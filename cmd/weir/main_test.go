@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -35,12 +36,17 @@ func TestScripts(t *testing.T) {
 			env.Setenv("XDG_CONFIG_HOME", env.WorkDir+"/xdg")
 			examples, err := filepath.Abs("../../examples")
 			env.Setenv("EXAMPLES", examples)
-			return err
+			screens, err2 := filepath.Abs("../../tui/testdata")
+			env.Setenv("SCREENS", screens)
+			return errors.Join(err, err2)
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":     exits,
 			"aim":       aim,
 			"miniredis": miniRedis,
+			"screen":    screen,
+			"shows":     shows,
+			"await":     await,
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,

@@ -61,7 +61,7 @@ func redactFlag(name, value string) string {
 
 // notRepeated are flags about where a result goes, not about the run.
 var notRepeated = map[string]bool{"out": true, "format": true, "json": true, "quiet": true, "no-color": true,
-	"events": true, "config": true, "seed": true, "dry-run": true}
+	"events": true, "config": true, "seed": true, "dry-run": true, "tui": true}
 
 // repeatLine is the command that repeats a run, for whatever set its flags:
 // the line, the environment or a file. args are shown as they are.

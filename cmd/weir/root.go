@@ -13,11 +13,13 @@ func verbs(a *app) []*cobra.Command {
 		newDemoCmd(a),
 		newLoadCmd(a),
 		newReportCmd(a),
+		newTUICmd(a),
 		newProfilesCmd(a),
 		newBehavioursCmd(a),
 		newServeCmd(a),
 		newSimCmd(a),
 		newInspectCmd(a),
+		newReplayCmd(a),
 		newVersionCmd(a),
 		newCompletionCmd(a),
 	}

@@ -22,6 +22,7 @@ type simOptions struct {
 	events  string
 	console *console
 	out     *output
+	tui     bool
 }
 
 func newSimCmd(a *app) *cobra.Command {
@@ -38,7 +39,8 @@ in a --check. A broken promise is what many scenarios are there to show, so only
 a --check that fails makes the exit code 1.`,
 		`  weir sim freshbox/local-counters
   weir sim freshbox/central-bucket --set rate=20/s --set burst=40 --check 'max_in_1s<=60'
-  weir sim compare freshbox/central-bucket freshbox/local-counters`,
+  weir sim compare freshbox/central-bucket freshbox/local-counters
+  weir sim freshbox/local-counters --tui`,
 		newSimListCmd(a),
 		newSimShowCmd(a),
 		newSimCompareCmd(a),
@@ -51,6 +53,7 @@ a --check that fails makes the exit code 1.`,
 	fs := cmd.Flags()
 	fs.StringArrayVar(&o.sets, "set", nil, "change a parameter: `path=value`, such as rate=20/s (repeatable)")
 	fs.StringVar(&o.events, "events", "", "write one NDJSON record per attempt to this `FILE`")
+	fs.BoolVar(&o.tui, "tui", false, "play the run on a dashboard, with pause, single steps and speed, before the report; without a terminal it is as if left out")
 	o.checks = newChecks(fs)
 	o.seed = newSeed(fs)
 	fs.Lookup("seed").Usage = "seed of the random draws; the same as --set seed=N (default: the scenario's)"
@@ -109,6 +112,13 @@ func runSim(cmd *cobra.Command, o *simOptions, name string) error {
 	if _, ok := s.Params.(sim.Documented); !ok && o.events != "" {
 		return usagef("weir sim "+name+" --json", "--events: %s decides no single requests, so it has no events", s.Name)
 	}
+	film, err := o.film(s)
+	if err != nil {
+		return err
+	}
+	if film != nil {
+		opt.Tap = film.Add
+	}
 	if o.events != "" {
 		f, err := createEvents(o.events)
 		if err != nil {
@@ -129,6 +139,11 @@ func runSim(cmd *cobra.Command, o *simOptions, name string) error {
 			return reachError(fmt.Errorf("the events file is cut short: %w", err), "free some space, or give --events on another disk")
 		}
 		return err
+	}
+	if film != nil && !r.Interrupted {
+		if err := o.play(cmd.Context(), s, film, r); err != nil {
+			return err
+		}
 	}
 	before := len(r.Checks)
 	r.AddChecks(checks)

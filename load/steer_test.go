@@ -1,0 +1,125 @@
+package load
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/weir-cli/weir/profiles"
+	"github.com/weir-cli/weir/report"
+)
+
+// steered runs a profile and calls change at every poll.
+func steered(t *testing.T, w *world, p *profiles.Profile, change func(e *Engine, now int64)) *report.Result {
+	t.Helper()
+	plan, err := Compile(p, Options{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := report.NewCollector(report.Setup{})
+	e, err := New(Config{Plan: plan, Seed: 1, Senders: []Sender{w}, Shards: []*report.Shard{c.Shard()}, MaxAttempts: 1e6,
+		Clock: func() int64 { return w.now }, Targets: 1, DropAfter: time.Second, Grace: 10 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.onPoll = func(now int64) { change(e, now) }
+	if err := e.Run(); err != nil {
+		t.Fatal(err)
+	}
+	r := c.Finish(report.Meta{Duration: int64(plan.Duration)})
+	if n := r.Totals; n.Planned != n.Offered+n.Dropped || n.Offered != n.Admitted+n.Refused+n.Failed || e.Offered() != n.Offered {
+		t.Fatalf("the sums do not balance: %+v, the engine offered %d", n, e.Offered())
+	}
+	return r
+}
+
+// sentIn counts what left in each of the run's parts of length d.
+func sentIn(w *world, d time.Duration, parts int) []int {
+	n := make([]int, parts)
+	for _, ev := range w.sent {
+		if i := int(ev.Sent / int64(d)); i < parts {
+			n[i]++
+		}
+	}
+	return n
+}
+
+func near(t *testing.T, got []int, want ...int) {
+	t.Helper()
+	for i := range want {
+		if math.Abs(float64(got[i]-want[i])) > 5 {
+			t.Fatalf("sent %v, want about %v", got, want)
+		}
+	}
+}
+
+// An open loop of 100 a second: doubled, halved, and back. At four times its
+// pace the plan is used up before the end and begins again.
+func TestPaceOfAnOpenLoop(t *testing.T) {
+	at := func(factors ...float64) func(*Engine, int64) {
+		return func(e *Engine, now int64) {
+			if i := int(now / int64(2*time.Second)); i < len(factors) {
+				e.SetPace(factors[i])
+			}
+		}
+	}
+	for _, tt := range []struct {
+		name    string
+		factors []float64
+		want    []int
+	}{
+		{"as planned", []float64{1, 1, 1, 1, 1}, []int{200, 200, 200, 200, 200}},
+		{"up and down", []float64{1, 2, 0.5, 1, 4}, []int{200, 400, 100, 200, 800}},
+		{"used up", []float64{4, 4, 4, 4, 4}, []int{800, 800, 800, 800, 800}},
+		{"no factor", []float64{1, -3, math.NaN(), math.Inf(1), 0}, []int{200, 200, 200, 200, 200}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			w := &world{latency: int64(time.Millisecond), limiter: limiterOf(t, "1M/s")}
+			steered(t, w, openLoop(100, 10*time.Second), at(tt.factors...))
+			near(t, sentIn(w, 2*time.Second, 5), tt.want...)
+			for i, ev := range w.sent {
+				if ev.Sent >= 10e9 || ev.Sent-ev.Due > int64(60*time.Millisecond) {
+					t.Fatalf("attempt %d was due at %d and left at %d", i, ev.Due, ev.Sent)
+				}
+			}
+		})
+	}
+}
+
+// A closed loop pauses half as long at twice the pace.
+func TestPaceOfAClosedLoop(t *testing.T) {
+	p := closedLoop(10, "storm", 10*time.Second, 0)
+	p.Populations[0].Arrivals.Think = 99 * time.Millisecond
+	w := &world{latency: int64(time.Millisecond), limiter: limiterOf(t, "1M/s")}
+	steered(t, w, p, func(e *Engine, now int64) {
+		if now >= 5e9 {
+			e.SetPace(2)
+		}
+	})
+	n := sentIn(w, 5*time.Second, 2)
+	if n[0] < 490 || n[0] > 510 || n[1] < 960 || n[1] > 1000 {
+		t.Errorf("sent %v, want about 500 and 980", n)
+	}
+}
+
+// A storm that is told to honour Retry-After calms down within a second, and
+// storms again when told so.
+func TestBehaviourOfAll(t *testing.T) {
+	calm, err := ParseBehaviour("retry-after,spread")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &world{latency: int64(100 * time.Millisecond), limiter: limiterOf(t, "10/s,burst=20")}
+	steered(t, w, closedLoop(40, "storm", 15*time.Second, 100*time.Millisecond), func(e *Engine, now int64) {
+		switch {
+		case now >= 10e9:
+			e.SetBehaviour(nil)
+		case now >= 5e9:
+			e.SetBehaviour(calm)
+		}
+	})
+	n := sentIn(w, 5*time.Second, 3)
+	if n[0] < 1900 || n[1] > n[0]/3 || n[2] < 1700 {
+		t.Errorf("sent %v: want a storm, calm, and a storm", n)
+	}
+}

@@ -1,0 +1,124 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/weir-cli/weir/report"
+)
+
+// clients draws who waits and sends, how long they wait, and who comes back
+// when: a herd is a spike.
+func (m *model) clients(c *canvas) {
+	d, x := m.snap.Detail, 1
+	for _, f := range []struct {
+		name string
+		n    int64
+		tone tone
+	}{{"waiting", d.Waiting, marked}, {"sending", m.about.Sending, offered}, {"given up", m.snap.Totals.Abandoned, refused}} {
+		text := "unknown"
+		if f.n >= 0 {
+			text = report.Count(f.n)
+		}
+		x = c.text(x, 0, f.name, style{tone: dim})
+		x = c.text(x+1, 0, text, style{tone: f.tone, bold: true}) + 3
+	}
+	if n := m.snap.Fairness.Clients; n > 0 {
+		x = c.text(x, 0, "of", style{tone: dim})
+		x = c.text(x+1, 0, report.Count(n)+" clients", style{}) + 3
+	}
+	if f := m.snap.Fairness; f.Clients > 1 {
+		c.text(x, 0, fmt.Sprintf("Jain %.3f", f.Jain), style{tone: dim})
+	}
+	if b, ok := m.src.(Behaver); ok {
+		x = c.text(1, 1, "after a refusal", style{tone: dim})
+		c.text(x+1, 1, b.Behaviour(), style{tone: accent, bold: true})
+	}
+	spikes := max((c.h-2)*3/5, 6)
+	m.returns(c.sub(0, 2, c.w, spikes))
+	if len(d.Waits) == 0 {
+		c.text(1, 3+spikes, "Only events tell how long they waited.", style{tone: dim})
+		return
+	}
+	histogram(c.sub(0, 2+spikes, c.w, c.h-2-spikes), "waits before a retry",
+		[]series{{"", d.Waits, marked, solid}}, report.Count(total(d.Waits))+" retries")
+}
+
+func total(bars []report.Bar) (n int64) {
+	for _, b := range bars {
+		n += b.N
+	}
+	return n
+}
+
+// returns draws retries per 10 ms: those that came, and dotted, right of now,
+// those that are announced.
+func (m *model) returns(c *canvas) {
+	d := m.snap.Detail
+	n := c.w - labels
+	past, ahead := d.Returns, d.Ahead
+	if len(past.Counts) == 0 && len(ahead.Counts) == 0 {
+		c.text(1, 0, "returns", style{bold: true})
+		c.text(1, 1, "Nobody has come back yet.", style{tone: dim})
+		return
+	}
+	room := n * 3 / 4
+	if total := len(ahead.Counts); total == 0 {
+		room = n
+	}
+	shown := past.Counts[max(len(past.Counts)-room, 0):]
+	if m.about.Kind == "result" {
+		shown = around(past.Counts, n)
+	}
+	values := make([]float64, 0, n)
+	for _, v := range shown {
+		values = append(values, float64(v))
+	}
+	now := len(values)
+	next := ahead.Counts
+	if skip := (past.From + int64(len(past.Counts))*report.BinNS - ahead.From) / report.BinNS; skip > 0 {
+		next = next[min(skip, int64(len(next))):]
+	}
+	for _, v := range next[:min(len(next), n-now)] {
+		values = append(values, float64(v))
+	}
+	top := max(slices.Max(append(values, 1)), 1)
+	h := m.snap.Herd
+	p := &chart{name: "returns per 10 ms", shape: solid, tone: marked, cursor: -1, values: values[:now],
+		note: fmt.Sprintf("most %s at %s, %s times the mean", report.Count(h.Peak10ms), clock(int64(h.AtS*1e9)), brief(h.OverMean))}
+	p.draw(c.sub(0, 0, c.w, c.h-1), top)
+	later := chart{shape: dotted, tone: dim, values: values}
+	plot := c.sub(labels, 1, n, c.h-2)
+	for x := range values[:now] {
+		later.values[x] = 0
+	}
+	later.bars(plot, top)
+	y := c.h - 1
+	for x := labels - 1; x < c.w; x++ {
+		c.set(x, y, '─', style{tone: dim})
+	}
+	edge := past.From + int64(len(past.Counts))*report.BinNS
+	if m.about.Kind == "result" {
+		c.text(labels, y, " around the highest ", style{tone: dim})
+		return
+	}
+	c.text(labels, y, " "+clock(edge-int64(now)*report.BinNS)+" ", style{tone: dim})
+	if now < n {
+		for i := range plot.h {
+			if plot.at(now, i).r == ' ' {
+				plot.set(now, i, '┊', style{tone: dim})
+			}
+		}
+		c.text(labels+now, y, "┴ now "+clock(edge), style{tone: dim})
+	}
+}
+
+// around is the part of n bins with the highest in its middle.
+func around(bins []uint32, n int) []uint32 {
+	if len(bins) <= n {
+		return bins
+	}
+	peak := slices.Index(bins, slices.Max(bins))
+	from := min(max(peak-n/2, 0), len(bins)-n)
+	return bins[from : from+n]
+}

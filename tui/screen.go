@@ -1,0 +1,269 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/weir-cli/weir/report"
+)
+
+// aside is the width of the column of figures that a wide screen has.
+const aside = 38
+
+// wideEnough is from where on there is one.
+const wideEnough = 118
+
+// screen draws everything.
+func (m *model) screen() *canvas {
+	c := newCanvas(m.w, m.h)
+	if m.w < minWidth || m.h < minHeight {
+		c.wrap(0, 0, fmt.Sprintf("%d×%d is too small for the dashboard: it needs %d×%d.", m.w, m.h, minWidth, minHeight), style{})
+		return c
+	}
+	m.header(c)
+	m.answer(c, 2)
+	body := c.sub(0, 4, c.w, c.h-5)
+	if c.w >= wideEnough {
+		m.figures(body.sub(body.w-aside, 0, aside, body.h))
+		for y := range body.h {
+			body.set(body.w-aside-1, y, '│', style{tone: dim})
+		}
+		body = body.sub(0, 0, body.w-aside-2, body.h)
+	}
+	if m.help {
+		m.helpOn(body)
+	} else if why := m.about.Missing[m.view]; why != "" {
+		body.wrap(2, 1, why, style{tone: dim})
+	} else {
+		m.draw(body)
+	}
+	m.footer(c)
+	if m.picks.items != nil {
+		m.picks.draw(c)
+	}
+	return c
+}
+
+func (m *model) draw(c *canvas) {
+	switch m.view {
+	case Traffic:
+		m.traffic(c)
+	case Keys:
+		m.keys(c)
+	case Clients:
+		m.clients(c)
+	case Latency:
+		m.latency(c)
+	case Findings:
+		m.findings(c)
+	case Fleet:
+		m.fleet(c)
+	case Bucket:
+		m.bucket(c)
+	}
+}
+
+// columns is how many columns the charts have.
+func (m *model) columns() int {
+	w := m.w
+	if w >= wideEnough {
+		w -= aside + 2
+	}
+	return w - labels
+}
+
+func (m *model) header(c *canvas) {
+	x := c.text(1, 0, "weir", style{tone: accent, bold: true})
+	x = c.text(x+2, 0, m.about.Kind, style{tone: dim})
+	clockAt := m.progress(c)
+	name := c.sub(0, 0, clockAt-1, 1)
+	x = name.text(x+2, 0, tame(m.about.Name), style{bold: true})
+	if p := m.about.Promise; p != nil {
+		x = name.text(x+2, 0, tame(p.Text), style{tone: promised})
+	}
+	if m.about.At != "" {
+		name.text(x+2, 0, tame(m.about.At), style{tone: dim})
+	}
+	x = 1
+	for v := range views {
+		st := style{tone: dim}
+		if v == m.view {
+			st = style{reverse: true, bold: true}
+		}
+		label := strconv.Itoa(int(v)+1) + " " + v.String()
+		if v == Findings && len(m.snap.Detail.Findings) > 0 {
+			label += " (" + strconv.Itoa(len(m.snap.Detail.Findings)) + ")"
+		}
+		if c.w >= 100 {
+			label = " " + label + " "
+		}
+		x = c.text(x, 1, label, st) + 1
+	}
+	c.right(c.w-1, 1, "? help", style{tone: dim})
+}
+
+// progress writes the run's time at the right and returns where it begins.
+func (m *model) progress(c *canvas) int {
+	state, st := "● live", style{tone: admitted}
+	switch t, tape := m.src.(*Tape); {
+	case tape && t.playing:
+		state, st = "▶ × "+brief(speeds[t.speed]), style{tone: accent}
+	case tape:
+		state, st = "■ × "+brief(speeds[t.speed]), style{tone: dim}
+	case m.frozen:
+		state, st = "❚❚ frozen", style{tone: marked, bold: true}
+	case m.about.Over:
+		state, st = "■ over", style{tone: dim}
+	case m.ending:
+		state, st = "● ending", style{tone: marked}
+	}
+	at := clock(m.instant())
+	if m.about.Length > 0 {
+		at += " of " + clock(m.about.Length)
+	}
+	x := c.w - 1 - width(state)
+	c.text(x, 0, state, st)
+	x -= width(at) + 2
+	c.text(x, 0, at, style{bold: true})
+	return x
+}
+
+// instant is the one that is shown.
+func (m *model) instant() int64 {
+	if t, ok := m.src.(*Tape); ok {
+		return t.at
+	}
+	return m.snap.At
+}
+
+// answer is the verdict and the sums, as the result will have them.
+func (m *model) answer(c *canvas, y int) {
+	s := m.snap
+	x := 1
+	switch b := s.Bound; {
+	case s.Verdict == report.Broken && b != nil:
+		x = c.text(x, y, " BROKEN ", style{tone: refused, bold: true, reverse: true})
+		x = c.text(x+1, y, "× "+brief(b.Ratio), style{tone: refused, bold: true})
+	case s.Verdict == report.Held && b != nil && s.Totals.Offered > 0:
+		x = c.text(x, y, " HELD ", style{tone: admitted, bold: true, reverse: true})
+	default:
+		x = c.text(x, y, " NOT JUDGED ", style{tone: dim, reverse: true})
+	}
+	t := s.Totals
+	for _, f := range []struct {
+		name string
+		n    int64
+		tone tone
+	}{{"offered", t.Offered, offered}, {"admitted", t.Admitted, admitted}, {"refused", t.Refused, refused},
+		{"failed", t.Failed, failed}, {"dropped", t.Dropped, failed}} {
+		if f.n == 0 && (f.name == "failed" || f.name == "dropped") {
+			continue
+		}
+		x = c.text(x+2, y, f.name, style{tone: dim})
+		x = c.text(x+1, y, report.Count(f.n), style{tone: f.tone, bold: true})
+	}
+	if trust := s.Sender.Trust; trust != report.Good && trust != "" {
+		c.text(x+2, y, "trust "+string(trust), style{tone: failed, bold: true})
+	}
+	for x := range c.w {
+		c.set(x, y+1, '─', style{tone: dim})
+	}
+}
+
+// footer is what is asked, what was just done, or what can be done.
+func (m *model) footer(c *canvas) {
+	y := c.h - 1
+	switch {
+	case m.asks.what != "":
+		x := c.text(1, y, m.asks.what+": ", style{tone: accent, bold: true})
+		x = c.text(x, y, tame(m.asks.text), style{bold: true})
+		c.set(min(x, c.w-1), y, ' ', style{reverse: true})
+	case m.about.Trouble != "":
+		c.text(1, y, tame(m.about.Trouble), style{tone: refused, bold: true})
+	case m.said != "":
+		c.text(1, y, m.said, style{tone: marked})
+	default:
+		x, quit := 1, c.w-width("q quit")-1
+		c.text(quit, y, "q", style{bold: true})
+		c.text(quit+2, y, "quit", style{tone: dim})
+		for _, h := range m.hints() {
+			if x+width(h[0])+width(h[1])+2 > quit {
+				break
+			}
+			x = c.text(x, y, h[0], style{bold: true})
+			x = c.text(x+1, y, h[1], style{tone: dim}) + 2
+		}
+	}
+}
+
+// hints are the keys that mean something here and now.
+func (m *model) hints() [][2]string {
+	var h [][2]string
+	if _, ok := m.src.(*Tape); ok {
+		h = append(h, [2]string{"space", "play"}, [2]string{"←→", "wind"}, [2]string{",.", "step"}, [2]string{"<>", "speed"})
+	} else {
+		h = append(h, [2]string{"space", "freeze"})
+	}
+	if b, ok := m.src.(Behaver); ok && !m.about.Over {
+		h = append(h, [2]string{"b", "behaviour"})
+		if b.Behaviour() == calmest {
+			h = append(h, [2]string{"J", "no jitter"})
+		} else {
+			h = append(h, [2]string{"J", "jitter"})
+		}
+	}
+	if _, ok := m.src.(Pacer); ok && !m.about.Over {
+		h = append(h, [2]string{"+-", "rate"})
+	}
+	switch m.view {
+	case Traffic:
+		h = append(h, [2]string{"zZ", "zoom"}, [2]string{"s", "one scale"})
+	case Keys:
+		h = append(h, [2]string{"o", "order"}, [2]string{"/", "filter"})
+	}
+	if _, ok := m.src.(Marker); ok {
+		h = append(h, [2]string{"m", "mark"})
+	}
+	if m.opt.Export != nil {
+		h = append(h, [2]string{"e", "export"})
+	}
+	return h
+}
+
+func (p *picker) draw(c *canvas) {
+	w := width(p.title) + 4
+	for _, item := range p.items {
+		w = max(w, width(item)+6)
+	}
+	rows := min(len(p.items), c.h-6)
+	box := c.sub((c.w-w)/2, (c.h-rows-2)/2, w, rows+2)
+	for y := range box.h {
+		for x := range box.w {
+			box.set(x, y, ' ', style{})
+		}
+		box.set(0, y, '│', style{tone: accent})
+		box.set(box.w-1, y, '│', style{tone: accent})
+	}
+	for x := range box.w {
+		box.set(x, 0, '─', style{tone: accent})
+		box.set(x, box.h-1, '─', style{tone: accent})
+	}
+	for _, k := range []struct {
+		x, y int
+		r    rune
+	}{{0, 0, '╭'}, {box.w - 1, 0, '╮'}, {0, box.h - 1, '╰'}, {box.w - 1, box.h - 1, '╯'}} {
+		box.set(k.x, k.y, k.r, style{tone: accent})
+	}
+	box.text(2, 0, p.title, style{bold: true})
+	from := max(min(p.at-rows/2, len(p.items)-rows), 0)
+	for i := range rows {
+		st := style{}
+		if from+i == p.at {
+			st.reverse = true
+			for x := 1; x < box.w-1; x++ {
+				box.set(x, i+1, ' ', st)
+			}
+		}
+		box.text(3, i+1, p.items[from+i], st)
+	}
+}

@@ -1,0 +1,149 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/weir-cli/weir/report"
+)
+
+// traffic draws what was admitted and refused over time.
+func (m *model) traffic(c *canvas) {
+	d, until := m.snap.Detail, m.snap.At
+	cursor := -1
+	n := c.w - labels
+	step := m.step(n)
+	if !m.about.Over {
+		until -= until % step // the newest column is still being counted
+	}
+	if t, ok := m.src.(*Tape); ok {
+		last := t.frames[len(t.frames)-1]
+		switch until = t.at; {
+		case !t.reveals:
+			d, until = last.Detail, last.At
+		case until < last.At:
+			until -= until % step
+		}
+	}
+	line := timelineOf(d, until, n, step)
+	if m.zoom == 0 && m.about.Over {
+		line.stretch(n)
+	}
+	if t, ok := m.src.(*Tape); ok && !t.reveals {
+		// What is wound to stays in sight.
+		for end := until; t.at < line.from && end > 0; {
+			end = line.from
+			line = timelineOf(d, end, n, step)
+		}
+		if at, seen := line.column(min(t.at, until-1)); seen {
+			cursor = at
+		}
+	}
+	var marks []int
+	for _, mark := range m.about.Marks {
+		if at, seen := line.column(int64(mark.AtS * 1e9)); seen {
+			marks = append(marks, at)
+		}
+	}
+	bands := m.bands(&line, marks, cursor)
+	foot := 1
+	if len(marks) > 0 {
+		foot = 2
+	}
+	var top float64
+	for _, b := range bands {
+		top = max(top, b.top())
+	}
+	room, y := c.h-foot, 0
+	for i, b := range bands {
+		h := room / (len(bands) - i)
+		if i == 2 || len(bands) == 3 && i == 0 {
+			h = room * 2 / 5
+		}
+		if i == len(bands)-1 {
+			h = room
+		}
+		scale := b.top()
+		if m.shared {
+			scale = top
+		}
+		b.draw(c.sub(0, y, c.w, h), scale)
+		y, room = y+h, room-h
+	}
+	line.axis(c, c.h-foot)
+	if foot == 2 {
+		m.flags(c, c.h-1, &line)
+	}
+}
+
+// bands are the charts of the traffic view, from the top down.
+func (m *model) bands(line *timeline, marks []int, cursor int) []*chart {
+	per := line.perName()
+	last := len(line.cols) - 1
+	if cursor >= 0 {
+		last = cursor
+	}
+	// A column that the run ends in the middle of tells no rate.
+	if wide := line.span / max(line.step, 1); m.instant()%line.span != 0 && m.about.Over && last == len(line.cols)-1 {
+		last = max(last-int(wide), 0)
+	}
+	var now col
+	if last >= 0 {
+		now = line.cols[last]
+	}
+	note := func(v float64) string { return brief(v) + per }
+	up := &chart{name: "admitted", note: note(now.admitted), shape: solid, tone: admitted, marks: marks, cursor: cursor,
+		values: line.values(func(c col) float64 { return c.admitted })}
+	if p := m.about.Promise; rate(p) > 0 {
+		keys := float64(max(m.snap.NKeys, 1))
+		of := ""
+		if keys > 1 {
+			of = " × " + report.Count(int64(keys)) + " keys"
+		}
+		perStep := rate(p) * float64(line.per) / 1e9 * keys
+		allows, _ := p.Allows(line.span)
+		bound := allows * keys * float64(line.per) / float64(line.span)
+		up.levels = []level{
+			{"bound " + brief(bound) + per + of, bound, bounded, '─'},
+			{"promise " + brief(perStep) + per + of, perStep, promised, '┄'},
+		}
+	}
+	down := &chart{name: "refused", note: note(now.refused) + "   ⠒ offered " + note(now.offered), shape: dotted, tone: refused,
+		marks: marks, cursor: cursor,
+		values: line.values(func(c col) float64 { return c.refused }),
+		curve:  line.values(func(c col) float64 { return c.offered })}
+	bands := []*chart{up, down}
+	if m.snap.Totals.Failed > 0 {
+		bands = append(bands, &chart{name: "failed", note: note(now.failed), shape: hatch, tone: failed, marks: marks, cursor: cursor,
+			values: line.values(func(c col) float64 { return c.failed })})
+	}
+	if line.span > 1e8 {
+		up.note += fmt.Sprintf("   in steps of %s", lasting(line.span))
+	}
+	return bands
+}
+
+// flags writes the marks below their columns, each as far as the next one.
+func (m *model) flags(c *canvas, y int, line *timeline) {
+	type flag struct {
+		x    int
+		text string
+	}
+	var flags []flag
+	for _, mark := range m.about.Marks {
+		if at, seen := line.column(int64(mark.AtS * 1e9)); seen {
+			flags = append(flags, flag{labels + at, tame(mark.Text)})
+		}
+	}
+	slices.SortStableFunc(flags, func(a, b flag) int { return a.x - b.x })
+	for i, f := range flags {
+		room := c.w - f.x - 2
+		if i+1 < len(flags) {
+			room = flags[i+1].x - f.x - 3
+		}
+		c.set(f.x, y, '▲', style{tone: marked})
+		if room > 2 {
+			c.text(f.x+2, y, fit(f.text, room), style{tone: marked})
+		}
+	}
+}
