@@ -185,7 +185,7 @@ func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
 				return denied("GETRANGE", err)
 			}
 			e.Text, e.Truncated = []byte(s), int64(len(s)) < e.Len
-			if isShared(s) {
+			if IsShared(s) {
 				e.Idle = Unknown
 			}
 			return nil
@@ -249,7 +249,8 @@ func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
 // unless they evict by use: the time of last use is then that of all of them.
 const sharedNumbers = 10_000
 
-func isShared(text string) bool {
+// IsShared reports whether text may be such a number.
+func IsShared(text string) bool {
 	n, ok := parseNumber(text)
 	return ok && n.isWhole && n.whole >= 0 && n.whole < sharedNumbers
 }

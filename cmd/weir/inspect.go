@@ -26,7 +26,8 @@ func newInspectCmd(a *app) *cobra.Command {
 libraries and gateways, and says what it means: how much is left, when the next
 call passes, and what is wrong. Only plain reads are sent.`,
 		`  weir inspect get k-7 --redis redis://localhost:6379
-  weir inspect layouts`,
+  weir inspect scan --redis redis://localhost:6379
+  weir inspect doctor --redis redis://localhost:6379`,
 		newInspectGetCmd(a), newInspectScanCmd(a), newInspectDoctorCmd(a), newInspectLayoutsCmd(a))
 }
 
@@ -142,7 +143,7 @@ func (f *inspectFlags) open(ctx context.Context, a *app) (t inspectTarget, err e
 func inspectError(err error) error {
 	var denied *inspect.DeniedError
 	if errors.As(err, &denied) {
-		return reachError(fmt.Errorf("redis: %w", denied), "redis-cli ACL SETUSER NAME "+denied.Rule+"; docs/inspect.md has the whole rule")
+		return reachError(fmt.Errorf("redis: %w", denied), "redis-cli ACL SETUSER NAME "+denied.Rule+"; docs/inspect.md, docs/scan.md and docs/doctor.md have the whole rules")
 	}
 	return redisError(err)
 }

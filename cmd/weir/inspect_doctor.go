@@ -89,6 +89,10 @@ func runInspectDoctor(ctx context.Context, a *app, o *inspectDoctorOptions, keys
 	if err := o.out.check(); err != nil {
 		return err
 	}
+	so, err := o.survey.options(a)
+	if err != nil {
+		return err
+	}
 	t, err := o.flags.open(ctx, a)
 	if err != nil {
 		return err
@@ -98,7 +102,7 @@ func runInspectDoctor(ctx context.Context, a *app, o *inspectDoctorOptions, keys
 	if named {
 		err = c.look(ctx, a, &t, inspect.Query{Keys: keys, IDs: o.ids, Layouts: t.layouts, Only: t.only, Parts: parts, Told: t.told})
 	} else {
-		err = c.scan(ctx, a, o, &t)
+		err = c.scan(ctx, a, o.console, &t, so)
 	}
 	if err != nil {
 		return err
@@ -151,11 +155,8 @@ func (c *checkup) look(ctx context.Context, a *app, t *inspectTarget, q inspect.
 }
 
 // scan shows it all states.
-func (c *checkup) scan(ctx context.Context, a *app, o *inspectDoctorOptions, t *inspectTarget) error {
-	so, err := o.survey.options(a, t)
-	if err != nil {
-		return err
-	}
+func (c *checkup) scan(ctx context.Context, a *app, console *console, t *inspectTarget, so survey.Options) error {
+	t.survey(&so)
 	so.Each = func(s *survey.Sighting) {
 		switch {
 		case s.Reading != nil:
@@ -164,7 +165,7 @@ func (c *checkup) scan(ctx context.Context, a *app, o *inspectDoctorOptions, t *
 			c.examiner.Stranger(&s.Key.Entry)
 		}
 	}
-	bar := beginScanBar(a, o.console)
+	bar := beginScanBar(a, console)
 	so.Progress = func(_ *survey.Survey, p survey.Progress) { bar.scanned(p) }
 	s, err := survey.Scan(ctx, t.client, so)
 	bar.end()

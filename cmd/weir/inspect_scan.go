@@ -43,11 +43,11 @@ func newSurveyFlags(cmd *cobra.Command) *surveyFlags {
 // garbage is collected: some tens of MB.
 const scanGC = 400
 
-// options are what the flags ask for.
-func (f *surveyFlags) options(a *app, t *inspectTarget) (survey.Options, error) {
+// options are what the flags ask for, but for what to look at.
+func (f *surveyFlags) options(a *app) (survey.Options, error) {
 	// A scan makes much garbage and keeps next to nothing.
 	debug.SetGCPercent(scanGC)
-	o := survey.Options{Match: f.match, Layouts: t.layouts, Only: t.only, Told: t.told, Replicas: f.replicas, Clock: a.now}
+	o := survey.Options{Match: f.match, Replicas: f.replicas, Clock: a.now}
 	if f.pace != "max" {
 		r, err := limit.ParseRate(f.pace)
 		if err != nil {
@@ -63,6 +63,11 @@ func (f *surveyFlags) options(a *app, t *inspectTarget) (survey.Options, error) 
 		o.MaxKeys = int64(n)
 	}
 	return o, nil
+}
+
+// survey makes a survey look at the target.
+func (t *inspectTarget) survey(o *survey.Options) {
+	o.Layouts, o.Only, o.Told = t.layouts, t.only, t.told
 }
 
 type inspectScanOptions struct {
@@ -118,15 +123,16 @@ func runInspectScan(ctx context.Context, a *app, o *inspectScanOptions) error {
 	if err != nil {
 		return err
 	}
+	so, err := o.survey.options(a)
+	if err != nil {
+		return err
+	}
 	t, err := o.flags.open(ctx, a)
 	if err != nil {
 		return err
 	}
 	defer t.client.Close()
-	so, err := o.survey.options(a, &t)
-	if err != nil {
-		return err
-	}
+	t.survey(&so)
 	so.Top, so.From = o.top, from
 	keep := &scanKeeper{file: o.resume, now: a.now}
 	bar := beginScanBar(a, o.console)

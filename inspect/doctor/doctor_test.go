@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/weir-cli/weir/inspect"
 	"github.com/weir-cli/weir/inspect/survey"
+	"github.com/weir-cli/weir/internal/redisconn"
 	"github.com/weir-cli/weir/internal/redistest"
 	"github.com/weir-cli/weir/limit"
 	"github.com/weir-cli/weir/limit/redislimit"
@@ -312,6 +314,72 @@ func TestEveryCheckIsTested(t *testing.T) {
 		}
 		if n == 0 && !slices.Contains(elsewhere, c.ID) {
 			t.Errorf("%s has no fault", c.ID)
+		}
+	}
+}
+
+// The rule of the page is enough, and what is missing without a part of it is
+// named.
+func TestGatherUnderACL(t *testing.T) {
+	page, err := os.ReadFile("../../docs/doctor.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rule, _ := strings.Cut(string(page), "ACL SETUSER doctor on '>PASSWORD' ")
+	rule, _, ok := strings.Cut(rule, "\n")
+	if !ok || rule == "" {
+		t.Fatal("docs/doctor.md has no rule")
+	}
+	rule = strings.ReplaceAll(rule, "'", "")
+	parts := []string{"+info", "+dbsize", "+time", "+script|exists"}
+	users := []string{"all on >p " + rule}
+	for i, part := range parts {
+		users = append(users, fmt.Sprintf("without%d on >p%s", i, strings.Replace(" "+rule, " "+part, "", 1)))
+	}
+	server := redistest.ACL(t, users...)
+	server.CLI("SET", "limiter:k-7", "5")
+	gather := func(user string) []inspect.Blind {
+		c, err := redisconn.Open(redisconn.Options{URL: server.As(user, "p")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		servers, blind, err := Gather(context.Background(), c, time.Now)
+		if err != nil || len(servers) != 1 {
+			t.Fatal(err)
+		}
+		x := NewExaminer(inspect.Builtin(), false)
+		x.Server(servers[0])
+		if found := x.Findings(); len(found) != 0 {
+			t.Errorf("%s: %v", user, found)
+		}
+		if _, err := survey.Scan(context.Background(), c, survey.Options{Layouts: inspect.Builtin()}); err != nil {
+			t.Errorf("%s: %v", user, err)
+		}
+		return blind
+	}
+	if blind := gather("all"); len(blind) != 0 {
+		t.Errorf("%v", blind)
+	}
+	for i, part := range parts {
+		if blind := gather(fmt.Sprintf("without%d", i)); len(blind) != 1 || blind[0].Rule != part {
+			t.Errorf("without %s: %v", part, blind)
+		}
+	}
+}
+
+// The page has a part on each check, with its severity and its fix.
+func TestChecksAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/doctor.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Join(strings.Fields(string(page)), " ")
+	for _, c := range Checks() {
+		for _, s := range []string{fmt.Sprintf("### %s %s (%s). %s", c.ID, c.What, c.Severity, c.Why), "Fix: " + c.Fix} {
+			if !strings.Contains(text, strings.Join(strings.Fields(s), " ")) {
+				t.Errorf("docs/doctor.md does not say %q", s)
+			}
 		}
 	}
 }

@@ -34,6 +34,7 @@ type keyReader struct {
 
 	types map[string]string // by how a name begins, the type of the last such key
 	plan  plan
+	alone bool // keys that hold the same number share no time of last use
 	blind []inspect.Blind
 }
 

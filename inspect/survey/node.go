@@ -184,7 +184,9 @@ func (l *link) greet(p *place) error {
 		}
 	}
 	err = l.ask()
-	l.plan.frequency = strings.Contains(l.facts["maxmemory_policy"], "lfu")
+	policy := l.facts["maxmemory_policy"]
+	l.plan.frequency = strings.Contains(policy, "lfu")
+	l.alone = strings.Contains(policy, "lru") && l.facts.Number("maxmemory") > 0
 	return err
 }
 

@@ -178,7 +178,11 @@ func (t *Tally) add(x *Sighting) {
 			t.Rules.row(RuleName(r.Layout.Name, r.Rule)).add(x)
 		}
 		for _, p := range r.Problems {
-			t.trouble(p, x.Key.Key)
+			// That the limit that was told is another writer's goes without
+			// saying where many writers are.
+			if p.ID != "limit-misfit" {
+				t.trouble(p, x.Key.Key)
+			}
 		}
 	}
 	ranks(x, func(order string, rank float64) {

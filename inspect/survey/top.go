@@ -84,6 +84,10 @@ func (h *lowest) Pop() any {
 // Orders are the names of what a survey keeps the foremost of.
 var Orders = []string{"out", "used", "hottest", "biggest", "oldest", "no-ttl"}
 
+// knownFirst puts those whose share of their limit is known before those of
+// whom only a count is.
+const knownFirst = 1 << 40
+
 // ranks are where a sighting stands in each order that it belongs to.
 func ranks(s *Sighting, visit func(order string, rank float64)) {
 	k := s.Key
@@ -110,9 +114,9 @@ func ranks(s *Sighting, visit func(order string, rank float64)) {
 	}
 	switch {
 	case r.Used != nil && *r.Used > 0 && r.Capacity != nil && *r.Capacity > 0:
-		visit("used", float64(*r.Used)/float64(*r.Capacity))
+		visit("used", knownFirst+float64(*r.Used)/float64(*r.Capacity))
 	case r.Used != nil && *r.Used > 0:
-		visit("used", float64(*r.Used))
+		visit("used", float64(min(*r.Used, knownFirst-1)))
 	}
 	if s.Out {
 		visit("out", outRank(s))

@@ -47,6 +47,7 @@ func (r *keyReader) readKind(k *Key, guess string) (outcome, error) {
 			return done, err
 		}
 		k.Type, k.Text, k.Len = guess, text, full
+		r.unshare(k)
 		if full == maxText {
 			return unread, nil // there may be more
 		}
@@ -63,6 +64,13 @@ func (r *keyReader) readKind(k *Key, guess string) (outcome, error) {
 		return unread, nil
 	}
 	return r.readType(k)
+}
+
+// unshare drops a time of last use that is that of all keys with one number.
+func (r *keyReader) unshare(k *Key) {
+	if !r.alone && inspect.IsShared(string(k.Text)) {
+		k.Idle = inspect.Unknown
+	}
 }
 
 func (r *keyReader) readType(k *Key) (outcome, error) {
@@ -208,6 +216,7 @@ func (r *keyReader) askValue(k *Key) func() error {
 		r.w.ask("GETRANGE", k.Key, "0", lastOfText)
 		readers = append(readers, func() (err error) {
 			k.Text, _, err = r.w.text(maxText)
+			r.unshare(k)
 			return denied("GETRANGE", err)
 		})
 	case k.Type == "string": // only how long it is was not known
