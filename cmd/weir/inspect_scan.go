@@ -201,15 +201,15 @@ type scanKeeper struct {
 	file string // "" for none
 	now  func() time.Time
 	at   time.Time
-	err  error
 }
 
 // keepEvery is how often.
 const keepEvery = 5 * time.Second
 
+// sometimes writes it when it is time.
 func (k *scanKeeper) sometimes(s *survey.Survey) {
 	if k.file != "" && k.now().Sub(k.at) >= keepEvery {
-		k.err = k.write(s)
+		_ = k.write(s) // the last time counts, and says what is wrong
 		k.at = k.now()
 	}
 }
@@ -219,10 +219,15 @@ func (k *scanKeeper) write(s *survey.Survey) error {
 	if err != nil {
 		return err
 	}
-	return writeOutFile(k.file, func(w io.Writer) error {
+	err = writeOutFile(k.file, func(w io.Writer) error {
 		_, err := w.Write(text)
 		return err
 	})
+	if err != nil {
+		return err
+	}
+	_ = os.Chmod(k.file, 0o600) // names of keys are not for everybody; where that cannot be set, so be it
+	return nil
 }
 
 // last writes a scan that is to be gone on with, and removes the file of one

@@ -140,12 +140,12 @@ func (c *crawl) node(ctx context.Context, p *place) (err error) {
 	}()
 	d := &decoder{crawl: c, aside: aside.keyReader, n: n}
 	for x := range steps {
-		if err == nil {
+		if err == nil && c.s.Stopped == "" {
 			err = d.take(ctx, &x)
 		}
 		if err != nil || c.s.Stopped != "" {
 			stop()
-			continue // until the walk has ended
+			continue // until the walk has ended; what it read since is read again
 		}
 		n.Cursor, n.Done = x.cursor, x.cursor == noCursor
 		c.progress(n)

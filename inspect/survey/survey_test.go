@@ -203,6 +203,10 @@ func TestScanGoesOn(t *testing.T) {
 	if n := part.Tally().All.Keys; part.Stopped != "max-keys" || n < 500 || n > 1500 {
 		t.Errorf("%q after %d keys", part.Stopped, n)
 	}
+	if s := scan(t, c, Options{From: part}); s.Tally().All != whole.Tally().All {
+		t.Errorf("after the bound %+v, at once %+v", s.Tally().All, whole.Tally().All)
+	}
+	part = scan(t, c, Options{MaxKeys: 500})
 	server.Restart()
 	put(t, c, 10, func(pipe redis.Pipeliner, i int) {
 		pipe.Set(ctx, fmt.Sprintf("rate:user:%d", i), arrival(0), time.Hour)
