@@ -20,6 +20,7 @@ type Layout struct {
 	Hashes   map[string][]hashForm // of other parts that stand in names
 	Decode   Model
 	TTL      TTL
+	Writes   []Action // what an operator may do to the state; see Change
 	Needs    string   // what must be told: "bucket", "window", "slots"; "nothing" when the state has it
 	Example  string   // of --limit, for what is needed
 	Pitfalls []string // what is odd about this writer, a sentence each
