@@ -89,14 +89,9 @@ func (b *Bench) Run(ctx context.Context) (out *BenchResult, err error) {
 	}
 	prefix := scratch()
 	defer func() {
-		if errors.Is(err, ErrStuck) {
-			return // nothing was measured yet, and the server may be busy
-		}
 		clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 		defer cancel()
-		if _, cerr := store.clear(clean, prefix); err == nil && cerr != nil {
-			err = fmt.Errorf("the scratch keys %s* could not be removed: %w", prefix, cerr)
-		}
+		_, err = clearScratch(clean, store, prefix, err)
 	}()
 	out = &BenchResult{Schema: BenchSchema, Server: store.Name(), EachS: b.Each.Seconds(), Keys: b.Keys}
 	kinds := []struct {

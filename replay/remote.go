@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -143,7 +144,7 @@ func (r *Remote) kill(ctx context.Context) error {
 			var re redis.Error
 			switch {
 			case err == nil:
-				return nil
+				return r.calm(ctx, c)
 			case errors.As(err, &re):
 				return fmt.Errorf("%s", re.Error())
 			case ctx.Err() != nil:
@@ -155,4 +156,20 @@ func (r *Remote) kill(ctx context.Context) error {
 			}
 		}
 	})
+}
+
+// calm waits until a server serves again: SCRIPT KILL is answered before the
+// script has ended.
+func (r *Remote) calm(ctx context.Context, c redis.Cmdable) error {
+	for {
+		err := c.Ping(ctx).Err()
+		if err == nil || !strings.HasPrefix(err.Error(), "BUSY") {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return errors.New("the server is still busy")
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }

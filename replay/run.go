@@ -151,12 +151,8 @@ func (r *Run) Do(ctx context.Context, src *Source) (*report.Result, error) {
 	// The keys go away even when the run was cut short.
 	clean, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
-	if s.prefix != "" && !errors.Is(err, ErrStuck) {
-		removed, cerr := r.Store.clear(clean, s.prefix)
-		s.script.Removed = removed
-		if cerr != nil && err == nil {
-			err = fmt.Errorf("the scratch keys %s* could not be removed: %w", s.prefix, cerr)
-		}
+	if s.prefix != "" {
+		s.script.Removed, err = clearScratch(clean, r.Store, s.prefix, err)
 	}
 	if s.r.n == 0 && err != nil {
 		return nil, err
@@ -167,6 +163,33 @@ func (r *Run) Do(ctx context.Context, src *Source) (*report.Result, error) {
 		err = s.check(ctx, result)
 	}
 	return result, err
+}
+
+// LeftoverError says that scratch keys are still there.
+type LeftoverError struct {
+	Prefix string
+	Err    error
+}
+
+func (e *LeftoverError) Error() string {
+	return fmt.Sprintf("the scratch keys %s* could not be removed: %v", e.Prefix, e.Err)
+}
+
+func (e *LeftoverError) Unwrap() error { return e.Err }
+
+// clearScratch removes what a run left, which ended with err, and returns what
+// to tell of both: keys that stay are told unless something worse is. A server
+// that a script still keeps busy is not asked.
+func clearScratch(ctx context.Context, s Store, prefix string, err error) (int64, error) {
+	var stuck *StuckError
+	if errors.As(err, &stuck) && stuck.Killed != nil {
+		return 0, err
+	}
+	removed, cerr := s.clear(ctx, prefix)
+	if cerr != nil && (err == nil || errors.Is(err, context.Canceled)) {
+		err = &LeftoverError{prefix, cerr}
+	}
+	return removed, err
 }
 
 func newSession(r *Run) *session {

@@ -304,6 +304,28 @@ func TestInterruptEndsAnEndlessScript(t *testing.T) {
 	}
 }
 
+// What a script wrote before it got stuck goes away, and what cannot go is told.
+func TestScratchKeysGo(t *testing.T) {
+	real, server := remote(t)
+	server.CLI("CONFIG", "SET", "busy-reply-threshold", "100")
+	r := run(t, "if ARGV[1] == '2' then while true do end end redis.call('SET', KEYS[1], 1) return 1", "KEYS[1]={key}", "ARGV[1]={n}")
+	r.Store, r.Timeout = real, 300*time.Millisecond
+	_, err := r.Do(t.Context(), open(t, "0,k\n1,k\n", Options{}))
+	if !errors.Is(err, ErrStuck) {
+		t.Error(err)
+	}
+	if n := server.CLI("DBSIZE"); n != "0" {
+		t.Errorf("%s keys are left: %s, %v", n, server.CLI("KEYS", "*"), err)
+	}
+	server.CLI("SET", "weir-replay:x:k", "1")
+	server.CLI("CONFIG", "SET", "busy-reply-threshold", "5000")
+	server.CLI("ACL", "SETUSER", "default", "-scan")
+	var left *LeftoverError
+	if _, err = clearScratch(t.Context(), real, "weir-replay:x:", context.Canceled); !errors.As(err, &left) || !strings.Contains(err.Error(), "weir-replay:x:*") {
+		t.Error(err)
+	}
+}
+
 func TestScriptDiffersFromTheRecorded(t *testing.T) {
 	r := run(t, fixedWindow, "KEYS[1]={key}", "ARGV[1]=1000", "ARGV[2]=1")
 	out, err := r.Do(t.Context(), open(t, "t,key,verdict\n0,k,admitted\n0.1,k,admitted\n0.2,k,refused\n", Options{}))

@@ -109,9 +109,12 @@ func (o *benchOptions) run(cmd *cobra.Command, args []string) error {
 	}
 	r, err := b.Run(ctx)
 	p.end()
+	var left *replay.LeftoverError
 	switch {
 	case errors.Is(err, replay.ErrPlainOnly):
 		return usageError(err, "--redis redis://127.0.0.1:6379")
+	case errors.As(err, &left):
+		return scriptFailure(err)
 	case ctx.Err() != nil:
 		return errInterrupted
 	case err != nil:

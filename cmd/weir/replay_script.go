@@ -414,6 +414,7 @@ func scriptFailure(err error) error {
 	var bad *replay.ScriptError
 	var meaning *replay.MeaningError
 	var stuck *replay.StuckError
+	var left *replay.LeftoverError
 	var line *replay.LineError
 	var spec *limit.SpecError
 	switch {
@@ -436,6 +437,8 @@ func scriptFailure(err error) error {
 			hint = "a script that has written cannot be killed: the server stays busy until it ends"
 		}
 		return reachError(err, hint)
+	case errors.As(err, &left):
+		return reachError(err, "redis-cli --scan --pattern '"+left.Prefix+"*' | xargs redis-cli UNLINK")
 	case errors.As(err, &spec):
 		return usageError(err, "--limit "+spec.Hint)
 	case errors.As(err, &line):
