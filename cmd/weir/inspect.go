@@ -145,7 +145,11 @@ func (f *inspectFlags) open(ctx context.Context, a *app) (t inspectTarget, err e
 func inspectError(err error) error {
 	var denied *inspect.DeniedError
 	if errors.As(err, &denied) {
-		return reachError(fmt.Errorf("redis: %w", denied), "redis-cli ACL SETUSER NAME '"+denied.Rule+"'; docs/inspect.md, docs/scan.md and docs/doctor.md have the whole rules")
+		rule := denied.Rule
+		if strings.HasPrefix(rule, "%") {
+			rule = "'" + rule + "'" // a shell would take it for a pattern
+		}
+		return reachError(fmt.Errorf("redis: %w", denied), "redis-cli ACL SETUSER NAME "+rule+"; docs/inspect.md, docs/scan.md and docs/doctor.md have the whole rules")
 	}
 	return redisError(err)
 }
