@@ -32,7 +32,11 @@ func (m *model) clients(c *canvas) {
 	}
 	if b, ok := m.src.(Behaver); ok {
 		x = c.text(1, 1, "after a refusal", style{tone: dim})
-		c.text(x+1, 1, b.Behaviour(), style{tone: accent, bold: true})
+		x = c.text(x+1, 1, b.Behaviour(), style{tone: accent, bold: true})
+	}
+	if d, ok := m.src.(Designer); ok && len(d.Designs()) > 1 {
+		x = c.text(x+3, 1, "gateways", style{tone: dim})
+		c.text(x+1, 1, d.Design(), style{tone: accent, bold: true})
 	}
 	spikes := max((c.h-2)*3/5, 6)
 	m.returns(c.sub(0, 2, c.w, spikes))

@@ -22,6 +22,12 @@ func (m *model) helpOn(c *canvas) {
 			line{"b", "choose what all clients do after a refusal"},
 			line{"J", "jitter: clients come back anywhere within their wait; again: as planned"})
 	}
+	if _, ok := m.src.(Designer); ok {
+		lines = append(lines, line{"d", "choose what the gateways do"})
+	}
+	if _, ok := m.src.(Guide); ok {
+		lines = append(lines, line{"n", "the next act now"})
+	}
 	if _, ok := m.src.(Marker); ok {
 		lines = append(lines, line{"m", "mark this moment with a word"})
 	}

@@ -58,7 +58,7 @@ func (m model) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	}
 	m.said = ""
 	if len(name) == 1 && name[0] >= '1' && name[0] < '1'+byte(views) {
-		m.view = View(name[0] - '1')
+		m.view, m.chosen = View(name[0]-'1'), true
 		return m, nil
 	}
 	switch name {
@@ -67,9 +67,9 @@ func (m model) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	case "?", "h":
 		m.help = true
 	case "tab":
-		m.view = (m.view + 1) % views
+		m.view, m.chosen = (m.view+1)%views, true
 	case "shift+tab":
-		m.view = (m.view + views - 1) % views
+		m.view, m.chosen = (m.view+views-1)%views, true
 	case "z":
 		m = m.zoomed(-1)
 	case "Z":
@@ -109,8 +109,12 @@ func (m model) act(name string) model {
 		m = m.look()
 	case name == "+" || name == "=" || name == "-":
 		m = m.pace(name != "-")
-	case name == "b" || name == "J":
-		m = m.behave(name == "J")
+	case name == "b" || name == "J" || name == "j":
+		m = m.behave(name != "b")
+	case name == "d":
+		m = m.design()
+	case name == "n":
+		m = m.nextAct()
 	}
 	return m
 }

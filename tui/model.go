@@ -64,6 +64,10 @@ type model struct {
 	table  table
 	scroll int // of findings
 	ending bool
+
+	scene  Scene // of a Guide
+	led    int   // the act that view was last set by
+	chosen bool  // by a person: the view stays
 }
 
 // pollMsg is a tick of the dashboard's own clock.
@@ -90,7 +94,7 @@ func (m model) look() model {
 		s.Detail = &report.Detail{}
 		m.snap = &s
 	}
-	return m
+	return m.follow()
 }
 
 // Init implements tea.Model.

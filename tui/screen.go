@@ -22,7 +22,8 @@ func (m *model) screen() *canvas {
 	}
 	m.header(c)
 	m.answer(c, 2)
-	body := c.sub(0, 4, c.w, c.h-5)
+	top := 4 + m.caption(c.sub(0, 4, c.w, c.h-5))
+	body := c.sub(0, top, c.w, c.h-top-1)
 	if c.w >= wideEnough {
 		m.figures(body.sub(body.w-aside, 0, aside, body.h))
 		for y := range body.h {
@@ -204,6 +205,9 @@ func (m *model) hints() [][2]string {
 	} else {
 		h = append(h, [2]string{"space", "freeze"})
 	}
+	if _, ok := m.src.(Guide); ok && m.scene.Next > 0 {
+		h = append(h, [2]string{"n", "next act"})
+	}
 	if b, ok := m.src.(Behaver); ok && !m.about.Over {
 		h = append(h, [2]string{"b", "behaviour"})
 		if b.Behaviour() == calmest {
@@ -211,6 +215,9 @@ func (m *model) hints() [][2]string {
 		} else {
 			h = append(h, [2]string{"J", "jitter"})
 		}
+	}
+	if _, ok := m.src.(Designer); ok && !m.about.Over {
+		h = append(h, [2]string{"d", "gateways"})
 	}
 	if _, ok := m.src.(Pacer); ok && !m.about.Over {
 		h = append(h, [2]string{"+-", "rate"})

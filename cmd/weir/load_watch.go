@@ -19,7 +19,7 @@ type liveRun struct {
 	collector *report.Collector
 	ctx       context.Context
 	end       context.CancelFunc
-	dash      *tui.Dashboard
+	dash      *tui.Dashboard // nil in a tour, whose dashboard outlives the run
 
 	mu        sync.Mutex
 	about     tui.About
@@ -27,6 +27,7 @@ type liveRun struct {
 	steered   bool
 	pace      float64
 	behaviour string
+	gateways  string // how they work, where that can be changed
 }
 
 // asPlanned is the behaviour that every population has by the plan.
@@ -88,6 +89,9 @@ func (l *liveRun) over(r *report.Result) error {
 	l.mu.Lock()
 	l.about.Over, l.about.Result = true, r
 	l.mu.Unlock()
+	if l.dash == nil {
+		return nil
+	}
 	select {
 	case <-l.dash.Done():
 	case <-l.app.cut.Done():
@@ -100,7 +104,9 @@ func (l *liveRun) over(r *report.Result) error {
 func (l *liveRun) close() {
 	if l != nil {
 		l.end()
-		_ = l.dash.Leave()
+		if l.dash != nil {
+			_ = l.dash.Leave()
+		}
 	}
 }
 
@@ -174,18 +180,48 @@ func (l *liveRun) Behaviour() string {
 
 // SetBehaviour implements tui.Behaver.
 func (l *liveRun) SetBehaviour(name string) {
+	if l.behave(name) {
+		l.steer(func(*liveRun) {}, "behaviour "+name)
+	}
+}
+
+// behave has all clients go by a behaviour, and reports false for one that
+// does not exist.
+func (l *liveRun) behave(name string) bool {
 	var b load.Behaviour
 	if name != asPlanned {
 		var err error
 		if b, err = load.ParseBehaviour(name); err != nil {
-			return // the list has none of these
+			return false
 		}
 	}
 	l.engine.SetBehaviour(b)
 	l.mu.Lock()
-	l.behaviour, l.steered = name, true
+	defer l.mu.Unlock()
+	l.behaviour = name
+	return true
+}
+
+// steer takes down a change that was made by hand.
+func (l *liveRun) steer(change func(*liveRun), mark string) {
+	l.mu.Lock()
+	change(l)
+	l.steered = true
 	l.mu.Unlock()
-	l.Mark(l.collector.Latest().At, "behaviour "+name)
+	l.Mark(l.collector.Latest().At, mark)
+}
+
+// design takes down how the gateways work now, and designed tells.
+func (l *liveRun) design(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gateways = name
+}
+
+func (l *liveRun) designed() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gateways
 }
 
 // pacedRun is a liveRun whose rate means something.
@@ -201,10 +237,7 @@ func (l pacedRun) Pace() float64 {
 // SetPace implements tui.Pacer.
 func (l pacedRun) SetPace(f float64) {
 	l.engine.SetPace(f)
-	l.mu.Lock()
-	l.pace, l.steered = f, true
-	l.mu.Unlock()
-	l.Mark(l.collector.Latest().At, fmt.Sprintf("rate × %g", f))
+	l.steer(func(l *liveRun) { l.pace = f }, fmt.Sprintf("rate × %g", f))
 }
 
 // presetNames are the behaviours of known clients.
