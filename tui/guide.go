@@ -35,12 +35,27 @@ func (m model) follow() model {
 		return m
 	}
 	if m.scene = g.Scene(); m.scene.Act != m.led {
+		if m.led == 0 && m.bins == 0 {
+			m.bins = guidedBins
+		}
 		m.led = m.scene.Act
 		if !m.chosen {
 			m.view = m.scene.View
 		}
 	}
 	return m
+}
+
+// guidedBins is the zoom of returns that a tour begins with: several seconds on
+// a narrow screen, so that one spike and the next are both in sight.
+const guidedBins = 2
+
+// designs is how many designs there are to choose from.
+func (m *model) designs() int {
+	if d, ok := m.src.(Designer); ok && !m.about.Over {
+		return len(d.Designs())
+	}
+	return 0
 }
 
 // bodyLeast is how many rows a caption leaves to the view.
@@ -64,7 +79,7 @@ func (m *model) caption(c *canvas) int {
 	}
 	end := box.w - 1
 	if s.Next > 0 {
-		next := fmt.Sprintf("next in %.0f s", float64(s.Next)/1e9)
+		next := fmt.Sprintf("next in %d s", (s.Next+1e9-1)/1e9)
 		end -= width(next) + 2
 		box.text(end+2, 0, next, style{tone: dim})
 	}

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/weir-cli/weir/report"
 )
 
 // prompt is a line that is being typed. The zero value asks nothing.
@@ -75,7 +77,7 @@ func (m model) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	case "Z":
 		m = m.zoomed(1)
 	case "a":
-		m.zoom = 0
+		m.zoom, m.bins = 0, 0
 	case "s":
 		m.shared = !m.shared
 	case "e":
@@ -180,6 +182,11 @@ func (m model) picked(name string) model {
 
 // zoomed widens or narrows what a column stands for.
 func (m model) zoomed(by int) model {
+	if m.view == Clients {
+		m.bins = min(max(m.bins+by, 0), len(binWidths)-1)
+		m.said = "a column of returns is " + lasting(binWidths[m.bins]*report.BinNS)
+		return m
+	}
 	at := m.zoom
 	if at == 0 {
 		step := m.step(m.columns())

@@ -57,6 +57,7 @@ type model struct {
 	help   bool
 	frozen bool
 	zoom   int // index of steps plus 1; 0 fits by itself
+	bins   int // index of binWidths, of the clients view
 	shared bool
 	said   string // the last thing that was done, for the footer
 	asks   prompt

@@ -139,12 +139,25 @@ func (m *model) instant() int64 {
 
 // answer is the verdict and the sums, as the result will have them.
 func (m *model) answer(c *canvas, y int) {
+	defer func() {
+		for x := range c.w {
+			c.set(x, y+1, '─', style{tone: dim})
+		}
+	}()
+	if m.about.Instead != "" {
+		c.text(1, y, fit(tame(m.about.Instead), c.w-2), style{})
+		return
+	}
 	s := m.snap
 	x := 1
 	switch b := s.Bound; {
 	case s.Verdict == report.Broken && b != nil:
 		x = c.text(x, y, " BROKEN ", style{tone: refused, bold: true, reverse: true})
-		x = c.text(x+1, y, "× "+brief(b.Ratio), style{tone: refused, bold: true})
+		by := "× " + brief(b.Ratio)
+		if b.Ratio <= 1 { // over all of the run, which is not where it broke
+			by = "by " + brief(b.WorstExcess)
+		}
+		x = c.text(x+1, y, by, style{tone: refused, bold: true})
 	case s.Verdict == report.Held && b != nil && s.Totals.Offered > 0:
 		x = c.text(x, y, " HELD ", style{tone: admitted, bold: true, reverse: true})
 	default:
@@ -165,9 +178,6 @@ func (m *model) answer(c *canvas, y int) {
 	}
 	if trust := s.Sender.Trust; trust != report.Good && trust != "" {
 		c.text(x+2, y, "trust "+string(trust), style{tone: failed, bold: true})
-	}
-	for x := range c.w {
-		c.set(x, y+1, '─', style{tone: dim})
 	}
 }
 
@@ -216,7 +226,7 @@ func (m *model) hints() [][2]string {
 			h = append(h, [2]string{"J", "jitter"})
 		}
 	}
-	if _, ok := m.src.(Designer); ok && !m.about.Over {
+	if m.designs() > 1 {
 		h = append(h, [2]string{"d", "gateways"})
 	}
 	if _, ok := m.src.(Pacer); ok && !m.about.Over {
@@ -225,6 +235,8 @@ func (m *model) hints() [][2]string {
 	switch m.view {
 	case Traffic:
 		h = append(h, [2]string{"zZ", "zoom"}, [2]string{"s", "one scale"})
+	case Clients:
+		h = append(h, [2]string{"zZ", "zoom"})
 	case Keys:
 		h = append(h, [2]string{"o", "order"}, [2]string{"/", "filter"})
 	}

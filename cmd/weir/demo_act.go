@@ -64,7 +64,7 @@ func (p *playedAct) tells(before []figures) string {
 		text += " (Changed by hand meanwhile: " + strings.Join(p.touched, ", ") + ".)"
 	}
 	if f.Sender.Trust != report.Good {
-		text += " (The sender ran late, so take this with care.)"
+		text += " (The sender ran late.)"
 	}
 	return text
 }

@@ -51,7 +51,7 @@ func (s *stage) begin(ctx context.Context, engine *load.Engine, c *report.Collec
 	g := s.guide
 	g.mu.Lock()
 	s.first = len(g.acts)
-	s.enter(0, 0)
+	s.enter(0)
 	g.stage = s
 	g.mu.Unlock()
 	s.stopped.Go(s.conduct)
@@ -87,7 +87,7 @@ func (s *stage) conduct() {
 		}
 		n := len(g.acts) - s.first
 		if n < len(s.show.scenes) && (skip || now >= g.acts[len(g.acts)-1].begin+int64(g.length)) {
-			s.enter(n, now)
+			s.enter(n)
 		}
 		g.mu.Unlock()
 		for _, p := range told {
@@ -97,8 +97,13 @@ func (s *stage) conduct() {
 }
 
 // enter begins a scene, with the guide locked.
-func (s *stage) enter(n int, now int64) {
+func (s *stage) enter(n int) {
 	sc := &s.show.scenes[n]
+	if n > 0 {
+		// What is sent while things change is no act's.
+		last := s.guide.acts[len(s.guide.acts)-1]
+		last.to = max(s.clock(), last.from+1)
+	}
 	if err := s.stand.cut(sc.down); err != nil && s.err == nil {
 		s.err = err
 	}
@@ -109,29 +114,14 @@ func (s *stage) enter(n int, now int64) {
 	if sc.behaviour != "" {
 		s.live.behave(sc.behaviour)
 	}
-	begin := int64(0)
+	begin, from := int64(0), int64(0)
 	if n > 0 {
-		now = s.clock() // from here on all is decided in the new way
-		s.guide.acts[len(s.guide.acts)-1].to = now
-		s.live.Mark(now, s.mark(n))
-		begin, now = now, now+min(int64(sc.settles), int64(s.guide.length)/2)
+		begin = s.clock()
+		from = begin + min(int64(sc.settles), int64(s.guide.length)/2)
+		s.live.Mark(begin, sc.mark)
 	}
-	c := report.NewCollector(report.Setup{Names: s.run.eventNames(), Promise: s.run.promise, Start: s.run.start.Add(time.Duration(now)), Detail: true})
-	s.guide.acts = append(s.guide.acts, &playedAct{scene: sc, number: len(s.guide.acts) + 1, begin: begin, from: now, collector: c, shard: c.Shard()})
-}
-
-// mark says in a word or two what changes with a scene.
-func (s *stage) mark(n int) string {
-	was, is := &s.show.scenes[n-1], &s.show.scenes[n]
-	switch {
-	case is.down && !was.down:
-		return "Redis stopped"
-	case was.down && !is.down:
-		return "Redis back"
-	case is.setting != "" && is.setting != was.setting:
-		return is.setting
-	}
-	return "clients " + is.behaviour
+	c := report.NewCollector(report.Setup{Names: s.run.eventNames(), Promise: s.run.promise, Start: s.run.start.Add(time.Duration(from)), Detail: true})
+	s.guide.acts = append(s.guide.acts, &playedAct{scene: sc, number: len(s.guide.acts) + 1, begin: begin, from: from, collector: c, shard: c.Shard()})
 }
 
 // see counts an event for its act.

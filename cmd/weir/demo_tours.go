@@ -35,6 +35,7 @@ type show struct {
 // scene is one act as it is written.
 type scene struct {
 	title, look string
+	mark        string // of its beginning, in a word or two; "" in a run's first
 	view        tui.View
 	behaviour   string // of all clients; "" leaves it
 	setting     string // of the gateways; "" leaves it
@@ -101,12 +102,12 @@ func stormShow() show {
 			{title: "A storm, and gateways that count for themselves", setting: "local", behaviour: "storm",
 				look: fmt.Sprintf("One customer is promised %s. 40 workers retry at once when refused, over %d gateways with a bucket each. Look at what is admitted against the promise, the dotted line.", stormLimit, demoGateways),
 				tell: func(f *figures, _ []figures) string { return "Counting alone: " + f.promise() + "." }},
-			{title: "The same storm, and one bucket for all", setting: "central",
+			{title: "The same storm, and one bucket for all", setting: "central", mark: "one bucket",
 				look: "The same workers and gateways with one bucket behind them. Admitted falls to the promise; look at what is refused below it: every refusal is asked again at once.",
 				tell: func(f *figures, _ []figures) string {
 					return fmt.Sprintf("One bucket: %s, with %.0f refusals for each call that passed.", f.promise(), f.refusalsEach())
 				}},
-			{title: "The same bucket, and clients that back off", behaviour: "full-jitter:100ms,10s",
+			{title: "The same bucket, and clients that back off", behaviour: "full-jitter:100ms,10s", mark: "backoff",
 				look: "Now each waits for longer after every refusal, by chance. Look at refused: it falls away, and admitted stays where it was.",
 				tell: func(f *figures, before []figures) string {
 					return fmt.Sprintf("With backoff %s a second passed, %s before, with %.1f refusals for each, %.0f before.",
@@ -144,10 +145,10 @@ func herdShow() show {
 			{title: "A herd", view: tui.Clients, behaviour: "retry-after",
 				look: fmt.Sprintf("%s callers, a limit of %s. The refused are told to wait a second and obey to the letter. Look at the returns: everybody in the same hundredth of a second.", report.Count(tourHerd), tourHerdLimit),
 				tell: func(f *figures, _ []figures) string { return "To the letter: " + peak(f) + "." }},
-			{title: "The same herd, with jitter", view: tui.Clients, behaviour: "retry-after,spread", settles: herdSettles,
+			{title: "The same herd, with jitter", view: tui.Clients, behaviour: "retry-after,spread", mark: "jitter", settles: herdSettles,
 				look: "Now each comes back anywhere within the second that it was told. Look at the spike: it dissolves. (J is the same by hand.)",
 				tell: func(f *figures, _ []figures) string { return "Spread: " + peak(f) + "." }},
-			{title: "Jitter on top of the wait", view: tui.Clients, behaviour: "retry-after,jitter=0.5", settles: herdSettles,
+			{title: "Jitter on top of the wait", view: tui.Clients, behaviour: "retry-after,jitter=0.5", mark: "wait + jitter", settles: herdSettles,
 				look: "Spreading within the wait breaks the letter. Now each waits for what it was told and up to half of it more: nobody is early, and no herd forms.",
 				tell: func(f *figures, before []figures) string {
 					return fmt.Sprintf("On top of the wait: %s; %s came early, %s before.", peak(f), report.Count(f.Hints.Early), report.Count(before[len(before)-1].Hints.Early))
@@ -197,10 +198,10 @@ func edgeShow() show {
 			{title: "A fixed window, at its edge", setting: "fixed-window",
 				look: fmt.Sprintf("A customer may send %d in a window, and sends %d just before each edge of the clock's window and %d just after. Look at admitted: both pass.", edgeCount, edgeCount, edgeCount),
 				tell: tell("Fixed window")},
-			{title: "The same calls, and a sliding log", setting: "sliding-log",
+			{title: "The same calls, and a sliding log", setting: "sliding-log", mark: "sliding log",
 				look: "The log keeps when each call passed, and looks back one window from now. Look at admitted: half as high, and what comes after the edge is refused.",
 				tell: tell("Sliding log")},
-			{title: "The same calls, and a sliding counter", setting: "sliding-counter",
+			{title: "The same calls, and a sliding counter", setting: "sliding-counter", mark: "sliding counter",
 				look: "Two counts in place of a log, and the old one fades. Look at how close that comes.",
 				tell: tell("Sliding counter")},
 		}}

@@ -27,12 +27,12 @@ func fleetShow() show {
 			{title: "Every gateway grants the whole limit", view: tui.Fleet, setting: "local",
 				look: fmt.Sprintf("One customer is promised %s at %d gateways. Its %d workers keep their connections, so each stays with one gateway. Look at what each gateway admits.", fleetLimit, fleetGateways, fleetWorkers),
 				tell: func(f *figures, _ []figures) string { return "Local counters: " + f.promise() + "." }},
-			{title: "Every gateway grants its part of the limit", view: tui.Fleet, setting: "exact-shares",
+			{title: "Every gateway grants its part of the limit", view: tui.Fleet, setting: "exact-shares", mark: "shares",
 				look: fmt.Sprintf("Now each grants one %dth. The promise holds, and the parts of the gateways that nobody calls are lost. Look at how little passes.", fleetGateways),
 				tell: func(f *figures, _ []figures) string {
 					return fmt.Sprintf("Equal shares: %s, and %.0f%% of it was used.", f.promise(), 100*f.ofPromise())
 				}},
-			{title: "One bucket for all of them", view: tui.Fleet, setting: "central",
+			{title: "One bucket for all of them", view: tui.Fleet, setting: "central", mark: "one bucket",
 				look: "Now all gateways ask one bucket. Look at the sums: all of what is promised passes, wherever it is asked for.",
 				tell: func(f *figures, _ []figures) string {
 					return fmt.Sprintf("One bucket: %s, and %.0f%% of it was used.", f.promise(), 100*f.ofPromise())
@@ -52,7 +52,7 @@ const (
 
 func outageShow() show {
 	failing := func(m limit.FailMode) setting {
-		return setting{"on-failure " + m.String(), func(c *gateway.Config) { c.Design, c.OnFailure = gateway.Central, m }}
+		return setting{"fail " + m.String(), func(c *gateway.Config) { c.Design, c.OnFailure = gateway.Central, m }}
 	}
 	local, open, closed := failing(limit.FailLocal), failing(limit.FailOpen), failing(limit.FailClosed)
 	passed := func(name string) func(f *figures, _ []figures) string {
@@ -68,16 +68,16 @@ func outageShow() show {
 			{title: "Four gateways, one bucket in Redis", setting: local.name,
 				look: fmt.Sprintf("%d calls a second of one customer who is promised %s. Look at admitted: it keeps to the promise, the dotted line.", outageRate, outageLimit),
 				tell: passed("With Redis")},
-			{title: "Redis is gone: fail local", setting: local.name, down: true,
+			{title: "Redis is gone: fail local", setting: local.name, mark: "down", down: true,
 				look: "The server was stopped. Each gateway goes on with its part of the limit. Look at whether you can see it at all.",
 				tell: passed("Fail local")},
-			{title: "Redis is gone: fail open", setting: open.name, down: true,
+			{title: "Redis is gone: fail open", setting: open.name, mark: "open", down: true,
 				look: "The same outage, and gateways that let everything through for want of an answer. Look at admitted: no limit is left.",
 				tell: passed("Fail open")},
-			{title: "Redis is gone: fail closed", setting: closed.name, down: true,
+			{title: "Redis is gone: fail closed", setting: closed.name, mark: "closed", down: true,
 				look: "The same outage, and gateways that refuse what they cannot check. Look at admitted: the limiter's outage is everybody's.",
 				tell: passed("Fail closed")},
-			{title: "Redis is back", setting: local.name,
+			{title: "Redis is back", setting: local.name, mark: "back",
 				look: "The server answers again, and each gateway goes back to its bucket by itself within a second. All buckets are full by then, Redis' and the gateways' own. Look at what that adds at the start.",
 				tell: passed("With Redis again")},
 		}}

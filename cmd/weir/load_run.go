@@ -47,7 +47,8 @@ type loadRun struct {
 	events    io.Writer // --events, or nil
 	progress  *progress // nil shows none
 	tui       bool
-	stage     *stage // of a tour; nil for a run by itself
+	stage     *stage       // of a tour; nil for a run by itself
+	kept      *watchedKeys // of --redis, or nil
 	console   *console
 }
 

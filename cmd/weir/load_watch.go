@@ -27,7 +27,16 @@ type liveRun struct {
 	steered   bool
 	pace      float64
 	behaviour string
-	gateways  string // how they work, where that can be changed
+	gateways  string       // how they work, where that can be changed
+	kept      *watchedKeys // or nil
+}
+
+// Buckets implements tui.Keeper.
+func (l *liveRun) Buckets() *tui.Buckets {
+	if l.kept == nil {
+		return nil
+	}
+	return l.kept.Buckets()
 }
 
 // asPlanned is the behaviour that every population has by the plan.
@@ -35,7 +44,7 @@ const asPlanned = "as planned"
 
 // show puts the run on the dashboard.
 func (r *loadRun) show(ctx context.Context, e *load.Engine, c *report.Collector) *liveRun {
-	l := &liveRun{app: r.app, engine: e, collector: c, pace: 1, behaviour: asPlanned}
+	l := &liveRun{app: r.app, engine: e, collector: c, pace: 1, behaviour: asPlanned, kept: r.kept}
 	l.about = tui.About{Kind: "load", Name: r.name, At: strings.Join(r.targetNames(), " "), Promise: r.promise,
 		Length: int64(r.plan.Duration), Sending: -1}
 	l.ctx, l.end = context.WithCancel(ctx)
