@@ -46,21 +46,31 @@ type Admin struct {
 	failed chan error
 }
 
-// NewAdmin checks c. It opens nothing; [Admin.Start] does.
-func NewAdmin(c AdminConfig) (*Admin, error) {
-	if c.Listen == "" {
-		c.Listen = "127.0.0.1:0"
-	}
-	if err := mayListen(c.Listen, c.AllowRemote); err != nil {
-		return nil, err
+// Check finds what keeps c from being served, but for what it lacks of a fleet.
+func (c AdminConfig) Check() error {
+	if c.Listen != "" {
+		if err := mayListen(c.Listen, c.AllowRemote); err != nil {
+			return err
+		}
 	}
 	switch {
 	case c.Token == "":
-		return nil, &ConfigError{"admin token", "", "there is none, and without one anybody could change limits"}
+		return &ConfigError{"admin token", "", "there is none, and without one anybody could change limits"}
 	case len(c.Token) < minToken:
-		return nil, &ConfigError{"admin token", "", fmt.Sprintf("shorter than %d characters", minToken)}
+		return &ConfigError{"admin token", "", fmt.Sprintf("shorter than %d characters", minToken)}
 	case strings.IndexFunc(c.Token, func(r rune) bool { return r <= ' ' || r > '~' }) >= 0:
-		return nil, &ConfigError{"admin token", "", "it has characters that no header can carry"}
+		return &ConfigError{"admin token", "", "it has characters that no header can carry"}
+	}
+	return nil
+}
+
+// NewAdmin checks c. It opens nothing; [Admin.Start] does.
+func NewAdmin(c AdminConfig) (*Admin, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if c.Listen == "" {
+		c.Listen = "127.0.0.1:0"
 	}
 	if c.Now == nil {
 		c.Now = time.Now

@@ -26,7 +26,7 @@ const (
 // account is the state of one subject under one rule, whatever its limit is at
 // the moment.
 type account struct {
-	rule    string
+	rule    string // "" for one that those without room share
 	state   limit.State
 	limiter limit.Limiter // that wrote the state
 }
@@ -128,6 +128,7 @@ func (b *bank) account(s *bankShard, p *hitState, now int64) *account {
 	if a == nil {
 		a = b.open(s, p, now)
 	}
+	p.common = a.rule == ""
 	if a.limiter != p.ready.limiter {
 		if a.limiter != nil && a.limiter.Spec() != p.ready.spec {
 			a.state = carry(&a.state, a.limiter, p.ready.limiter, now)
@@ -224,9 +225,9 @@ func (b *bank) release(p *hitState, now int64) {
 	s := &b.shards[b.shardOf(p.Subject)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := s.holders[p.Subject].find(p.ready.name)
-	if a == nil {
-		a = s.common[p.ready.name]
+	a := s.common[p.ready.name]
+	if !p.common {
+		a = s.holders[p.Subject].find(p.ready.name)
 	}
 	if a == nil {
 		return

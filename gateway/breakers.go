@@ -68,6 +68,14 @@ func (b *breakers) settle(node string, t limit.Ticket, now int64, failed bool) (
 	return changed, one.Open()
 }
 
+// unsent takes a ticket back whose check was not sent after all. Another probe
+// goes at its time.
+func (b *breakers) unsent(node string, t limit.Ticket, now int64) {
+	if t.Way == limit.Probe {
+		b.settle(node, t, now, true)
+	}
+}
+
 // probe is how long until a node may be asked again: the next probe of an open
 // breaker, or the time between two.
 func (b *breakers) probe(node string, now int64) time.Duration {
@@ -80,7 +88,7 @@ func (b *breakers) probe(node string, now int64) time.Duration {
 	return time.Duration(every - (now-one.OpenedAt())%every)
 }
 
-// open are the nodes whose breaker is open, and openings how often any opened.
+// counts are the nodes whose breaker is open, and how often any opened.
 func (b *breakers) counts() (open, openings int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -17,6 +17,9 @@ func carry(s *limit.State, from, to limit.Limiter, now int64) limit.State {
 	if a.Algorithm == b.Algorithm && a.Window == b.Window && b.Rate.Units == 0 {
 		return s.Clone()
 	}
+	if b.Algorithm == limit.Concurrency {
+		return limit.State{}
+	}
 	d := from.Take(s, now, 0)
 	if a.Rate.Units == 0 || b.Rate.Units == 0 || d.ResetAfter < 0 {
 		var fresh limit.State

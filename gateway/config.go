@@ -20,6 +20,7 @@ import (
 // Bounds of a Config.
 const (
 	MaxGateways = 1000
+	MaxFleet    = 100_000
 	MaxLatency  = 10 * time.Minute
 	MaxCost     = 1_000_000_000
 
@@ -31,9 +32,13 @@ const (
 
 // Config describes a fleet. The zero value of every field but Limit is usable.
 type Config struct {
-	Gateways int        // 0 is 1
-	Limit    limit.Spec // what the whole fleet promises for one key
-	Design   Design     // how the gateways share it; zero is Local
+	Gateways int // 0 is 1
+	// Fleet is how many gateways share Redis, those of other processes
+	// included: what a gateway's share of a limit, its leases and its slots are
+	// measured by. 0 is Gateways.
+	Fleet  int
+	Limit  limit.Spec // what the whole fleet promises for one key
+	Design Design     // how the gateways share it; zero is Local
 
 	// Rules, when set, are what the fleet promises instead of Limit. They can
 	// be replaced while it serves: see [Fleet.SetRules].
@@ -132,6 +137,12 @@ func (c Config) checked() (Config, error) {
 	}
 	if c.Gateways < 0 || c.Gateways > MaxGateways {
 		return c, &ConfigError{"gateways", strconv.Itoa(c.Gateways), fmt.Sprintf("want 1 to %d", MaxGateways)}
+	}
+	if c.Fleet == 0 {
+		c.Fleet = c.Gateways
+	}
+	if c.Fleet < c.Gateways || c.Fleet > MaxFleet {
+		return c, &ConfigError{"fleet", strconv.Itoa(c.Fleet), fmt.Sprintf("want %d, which are here, to %d", c.Gateways, MaxFleet)}
 	}
 	if err := c.checkStore(); err != nil {
 		return c, err

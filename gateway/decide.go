@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"github.com/weir-cli/weir/gateway/rules"
@@ -19,6 +18,7 @@ const mostShadows = 256
 type scratch struct {
 	parts  []hitState // enforced
 	shadow []hitState
+	ended  chan struct{} // closed when it is freed; nil when nobody waits for that
 }
 
 var scratches = sync.Pool{New: func() any {
@@ -27,6 +27,10 @@ var scratches = sync.Pool{New: func() any {
 
 // free lets the next request have it. What it points to stays until then.
 func (s *scratch) free() {
+	if s.ended != nil {
+		close(s.ended)
+		s.ended = nil
+	}
 	s.parts, s.shadow = s.parts[:0], s.shadow[:0]
 	scratches.Put(s)
 }
@@ -60,7 +64,7 @@ func (g *gateway) decide(ctx context.Context, r *run, set *ready, s *scratch, hi
 		v.Hits = decided
 	}
 	if len(s.shadow) > 0 && v.OK {
-		v.Shadow = g.shadowed(ctx, r, s.shadow, now)
+		v.Shadow = g.shadowed(r, s, now)
 	}
 	return v
 }
@@ -133,10 +137,7 @@ func (g *gateway) check(ctx context.Context, r *run, parts []hitState, now int64
 	if short(parts[:alone]) {
 		d.refund(parts[:alone], now)
 		for _, n := range nodes {
-			if n.ticket.Way == limit.Probe {
-				// Not sent after all; the next one goes at its time.
-				g.breakers.settle(n.node, n.ticket, now, true)
-			}
+			g.breakers.unsent(n.node, n.ticket, now)
 		}
 		return refusals(parts[:alone])
 	}
@@ -179,16 +180,16 @@ func (g *gateway) settle(nodes []asked, err error) {
 		case n.ticket.Way == limit.Locally:
 		case err == nil || len(nodes) == 1 || !known || n.node == at:
 			g.outcome(n.node, n.ticket, err)
-		case n.ticket.Way == limit.Probe:
-			g.breakers.settle(n.node, n.ticket, g.now(), true)
+		default:
+			g.breakers.unsent(n.node, n.ticket, g.now())
 		}
 	}
 }
 
 // shadowed decides parts on trial, each apart. They are not obeyed, and with a
 // store outside of this process nobody waits for them: then none is returned.
-func (g *gateway) shadowed(ctx context.Context, r *run, parts []hitState, now int64) []hitState {
-	b := r.backends[g.n]
+func (g *gateway) shadowed(r *run, s *scratch, now int64) []hitState {
+	b, parts := r.backends[g.n], s.shadow
 	if g.fleet.cfg.Redis == nil {
 		for i := range parts {
 			b.take(context.Background(), parts[i:i+1], now)
@@ -200,14 +201,15 @@ func (g *gateway) shadowed(ctx context.Context, r *run, parts []hitState, now in
 		p := parts[i]
 		node := b.node(&p)
 		ticket := g.breakers.ask(node, now)
-		if ticket.Way != limit.Send {
-			// A probe is for a request that is decided by it.
-			if ticket.Way == limit.Probe {
-				g.breakers.settle(node, ticket, now, true)
-			}
+		if ticket.Way == limit.Locally {
 			p.ready.book.missed.Add(1)
 			continue
 		}
+		slot := p.ready.spec.Algorithm == limit.Concurrency
+		if slot && s.ended == nil {
+			s.ended = make(chan struct{})
+		}
+		ended := s.ended
 		if !g.fleet.background.try(mostShadows, func() {
 			one := []hitState{p}
 			err := b.take(context.Background(), one, now)
@@ -217,11 +219,12 @@ func (g *gateway) shadowed(ctx context.Context, r *run, parts []hitState, now in
 				return
 			}
 			p.ready.book.trial(!one[0].Decision.OK)
-			if one[0].Decision.OK && p.ready.spec.Algorithm == limit.Concurrency {
-				<-ctx.Done() // which net/http does at the end of the request
+			if one[0].Decision.OK && slot {
+				<-ended
 				b.release(context.Background(), one, now)
 			}
 		}) {
+			g.breakers.unsent(node, ticket, now)
 			p.ready.book.missed.Add(1)
 		}
 	}
@@ -267,16 +270,23 @@ func (g *gateway) undo(b backend, parts []hitState, err error, now int64) {
 	for i := range parts {
 		if parts[i].ready.spec.Algorithm == limit.Concurrency {
 			one := []hitState{parts[i]}
-			g.fleet.background.try(mostShadows, func() { b.release(context.Background(), one, now) })
+			g.fleet.background.Go(func() { b.release(context.Background(), one, now) })
 		}
 	}
 }
 
 // releases reports whether anything is to be given back once the request is
 // over.
-func (s *scratch) releases() bool {
-	holds := func(p hitState) bool { return p.ready.spec.Algorithm == limit.Concurrency && p.Decision.OK }
-	return slices.ContainsFunc(s.parts, holds) || slices.ContainsFunc(s.shadow, holds)
+func (s *scratch) releases() bool { return holds(s.parts) || holds(s.shadow) }
+
+// holds reports whether any of the parts holds slots.
+func holds(parts []hitState) bool {
+	for i := range parts {
+		if p := &parts[i]; p.Decision.OK && p.ready.spec.Algorithm == limit.Concurrency {
+			return true
+		}
+	}
+	return false
 }
 
 // release gives back the slots of an admitted request. What cannot be given
@@ -289,7 +299,7 @@ func (g *gateway) release(r *run, s *scratch) {
 			switch {
 			case !p.Decision.OK || p.ready.spec.Algorithm != limit.Concurrency:
 			case p.atShare:
-				share := hitState{ready: p.ready.shareOf, Subject: p.Subject, Cost: p.Cost}
+				share := p.share()
 				r.desks[g.n].slots.release(&share, now)
 			case p.Source == FromStore || p.Source == FromMemory:
 				r.backends[g.n].release(context.Background(), parts[i:i+1], now)

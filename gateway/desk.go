@@ -31,10 +31,8 @@ type desk struct {
 
 type deskShard struct {
 	mu     sync.Mutex
-	denied *limit.DenyCache[accountKey]
-	// asking has the keys whose refusal has ended and about which one request
-	// is asking the store again; closed when it knows.
-	asking map[accountKey]chan struct{}
+	denied *limit.DenyCache[refusalKey]
+	asking map[refusalKey]*asking
 	held   roster[held]
 	alone  roster[standby]
 	rest   map[string]*standby // by rule; of the keys that found no room
@@ -45,7 +43,7 @@ type deskShard struct {
 func newDesk(seed int64, gateway int, patience time.Duration) *desk {
 	d := &desk{seed: maphash.MakeSeed(), slots: newBank(deskKeys, 0, bankSlack), patience: patience}
 	for i := range d.shards {
-		d.shards[i].denied = limit.NewDenyCache[accountKey](deskKeys / deskShards)
+		d.shards[i].denied = limit.NewDenyCache[refusalKey](deskKeys / deskShards)
 		d.shards[i].random = rand.New(rand.NewPCG(uint64(seed), uint64(gateway)<<8|uint64(i)))
 	}
 	return d
@@ -61,55 +59,94 @@ func (d *desk) shard(p *hitState) *deskShard {
 	return s
 }
 
-// forget drops the refusals, as when limits have changed.
+// forget drops the refusals, as when limits have changed: they are not asked
+// for any more, and hold on to what is gone.
 func (d *desk) forget() {
 	for i := range d.shards {
 		s := &d.shards[i]
 		s.mu.Lock()
-		s.denied = limit.NewDenyCache[accountKey](deskKeys / deskShards)
+		s.denied = limit.NewDenyCache[refusalKey](deskKeys / deskShards)
 		s.mu.Unlock()
 	}
 }
 
 func (p *hitState) account() accountKey { return accountKey{p.Subject, p.ready.name} }
 
+// refusalKey is whom which limit refuses: its successor, or the one that an
+// override gives way to, has not said so.
+type refusalKey struct {
+	subject string
+	by      *readyLimit
+}
+
+// refusal is the part's. The subject may be part of a whole request line, so
+// what is kept gets its own.
+func (p *hitState) refusal() refusalKey { return refusalKey{p.Subject, p.ready} }
+func (k refusalKey) kept() refusalKey   { k.subject = strings.Clone(k.subject); return k }
+
+// asking is a request that asks the store about a key whose refusal has ended,
+// while others wait to hear what it is told.
+type asking struct {
+	known chan struct{} // closed when the store has said
+	// left is how many units it said were left: for those who waited to ask
+	// about. Guarded by the shard.
+	left int64
+}
+
 // refused reports whether a refusal by the store is still in force. When it has
 // just ended, the first request asks the store again, and those that come
-// meanwhile wait to hear what it is told: a flood costs one call.
+// meanwhile wait to hear what it is told. When it was let through, as many of
+// them ask as there are units left, and again one more, for the rest to hear: a
+// flood costs one call, and one for each unit that it gets.
 func (d *desk) refused(ctx context.Context, p *hitState, now int64) bool {
 	s := d.shard(p)
+	defer s.mu.Unlock()
 	known := s.denied.Len()
-	wait, refused := s.denied.Refused(p.account(), now, p.Cost)
-	asking := s.asking[p.account()]
-	switch {
-	case refused:
-	case asking != nil:
+	wait, refused := s.denied.Refused(p.refusal(), now, p.Cost)
+	ended := s.denied.Len() < known
+	var patience *time.Timer
+	for !refused {
+		a := s.asking[p.refusal()]
+		switch {
+		case a == nil && ended:
+			s.ask(p)
+			return false
+		case a == nil:
+			return false
+		case patience == nil:
+			patience = time.NewTimer(d.patience)
+			defer patience.Stop()
+		}
 		s.mu.Unlock()
-		patience := time.NewTimer(d.patience)
-		defer patience.Stop()
+		heard := false
 		select {
-		case <-asking:
+		case <-a.known:
+			heard = true
 		case <-patience.C:
-			return false
 		case <-ctx.Done():
-			return false
 		}
 		s.mu.Lock()
-		wait, refused = s.denied.Refused(p.account(), now, p.Cost)
-	case s.denied.Len() < known:
-		if s.asking == nil {
-			s.asking = map[accountKey]chan struct{}{}
+		if !heard {
+			return false
 		}
-		k := p.account()
-		k.subject = strings.Clone(k.subject)
-		s.asking[k] = make(chan struct{})
-		p.asks = true
+		wait, refused = s.denied.Refused(p.refusal(), now, p.Cost)
+		if !refused && a.left >= p.Cost {
+			a.left -= p.Cost
+			return false
+		}
+		ended = true
 	}
-	s.mu.Unlock()
-	if refused {
-		p.Decision, p.Source = standing(p.ready.spec, p.Cost, wait), FromDenyCache
+	p.Decision, p.Source = standing(p.ready.spec, p.Cost, wait), FromDenyCache
+	return true
+}
+
+// ask has the part ask for all, in a locked shard.
+func (s *deskShard) ask(p *hitState) {
+	if s.asking == nil {
+		s.asking = map[refusalKey]*asking{}
 	}
-	return refused
+	s.asking[p.refusal().kept()] = &asking{known: make(chan struct{})}
+	p.asks = true
 }
 
 // told lets those go on who wait for what parts are told.
@@ -120,13 +157,26 @@ func (d *desk) told(parts []hitState) {
 			continue
 		}
 		s := d.shard(p)
-		if c := s.asking[p.account()]; c != nil {
-			close(c)
-			delete(s.asking, p.account())
+		if a := s.asking[p.refusal()]; a != nil {
+			a.left = p.leaves()
+			close(a.known)
+			delete(s.asking, p.refusal())
 		}
 		s.mu.Unlock()
 		p.asks = false
 	}
+}
+
+// leaves is how many units others may ask about once the part was decided. Who
+// was not asked, since another limit refused, leaves it to the next to ask.
+func (p *hitState) leaves() int64 {
+	switch {
+	case p.Source != FromStore && p.Source != FromMemory || p.Decision.RetryAfter < 0:
+		return math.MaxInt64
+	case p.Decision.OK:
+		return p.Decision.Remaining
+	}
+	return 0
 }
 
 // learn keeps the store's refusals among parts.
@@ -136,10 +186,8 @@ func (d *desk) learn(parts []hitState, now int64) {
 		if p.Decision.OK || p.Decision.RetryAfter <= 0 || p.Source != FromStore && p.Source != FromMemory {
 			continue
 		}
-		k := p.account()
-		k.subject = strings.Clone(k.subject)
 		s := d.shard(p)
-		s.denied.Learn(k, now, p.Cost, p.Decision)
+		s.denied.Learn(p.refusal().kept(), now, p.Cost, p.Decision)
 		s.mu.Unlock()
 	}
 }

@@ -119,6 +119,9 @@ func New(c Config) (*Fleet, error) {
 	if f.observer, err = newObserver(c.Observe, c.Gateways, c.MaxKeys, c.HashKeys, f.now, f.internals); err != nil {
 		return nil, err
 	}
+	if c.Redis != nil && c.Notice != nil {
+		f.observer.alarm = newAlarm(f)
+	}
 	f.observer.rulesLoaded(first.set.Version, nil)
 	return f, nil
 }

@@ -98,18 +98,24 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if run.recorder != nil {
 		g.record(run, number, now, cost, &v, wait)
 	}
-
-	if !v.OK {
-		drain(r, f.cfg.MaxBody)
-		refusal := f.voice.refusal(&v)
-		if !pause(r.Context(), f.cfg.RefusalLatency) || cut == cutAfter {
-			cutShort(w, r, &refusal, f.refused, cut)
-			return
-		}
-		f.voice.tell(w.Header(), &v, hits, wait, now)
-		refusal.write(w, r, f.refused)
+	tell := func(h http.Header) { f.voice.tell(h, &v, hits, wait, now) }
+	if v.OK {
+		g.admit(w, r, run, s, key, v.Delay, cut, tell)
 		return
 	}
+	drain(r, f.cfg.MaxBody)
+	refusal := f.voice.refusal(&v)
+	if !pause(r.Context(), f.cfg.RefusalLatency) || cut == cutAfter {
+		cutShort(w, r, &refusal, f.refused, cut)
+		return
+	}
+	tell(w.Header())
+	refusal.write(w, r, f.refused)
+}
+
+// admit answers a request that was admitted, after delay.
+func (g *gateway) admit(w http.ResponseWriter, r *http.Request, run *run, s *scratch, key string, delay time.Duration, cut cut, tell func(http.Header)) {
+	f := g.fleet
 	releases := s.releases()
 	if releases {
 		// Held until the answer is out, also when the handler is aborted.
@@ -130,11 +136,11 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if f.proxy == nil {
 		drain(r, f.cfg.MaxBody)
 	}
-	if !pause(r.Context(), f.cfg.Latency+v.Delay) || cut == cutAfter {
+	if !pause(r.Context(), f.cfg.Latency+delay) || cut == cutAfter {
 		cutShort(w, r, &g.echo, http.StatusOK, cut)
 		return
 	}
-	f.voice.tell(w.Header(), &v, hits, wait, now)
+	tell(w.Header())
 	if f.proxy != nil {
 		g.forward(w, r, run, key, flight)
 	} else {

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -17,8 +18,12 @@ func (id *identity) read() error {
 		id.seen = st
 	}
 	data, err := readBounded(id.file, maxKeysFile)
-	if err != nil {
+	var wrong *KeysError
+	switch {
+	case errors.As(err, &wrong):
 		return err
+	case err != nil:
+		return fmt.Errorf("file of keys: %w", err)
 	}
 	t, err := parseKeys(data, id.file)
 	if err != nil {

@@ -47,6 +47,7 @@ func (f *Fleet) setRules(set *rules.Set, now int64) error {
 	}
 	r, err := f.prepare(set)
 	if err != nil {
+		f.books.keep(f.Rules())
 		return err
 	}
 	f.newest.Store(r)
@@ -88,7 +89,6 @@ func (g *gateway) adopt(now int64) {
 			next, later = min(next, o.at), append(later, o)
 		case g.versions.Offer(o.rules.set.Version, o.rules):
 			g.rules.Store(o.rules)
-			// A refusal under the old limit may be none under the new one.
 			g.fleet.run.Load().desks[g.n].forget()
 		}
 	}
@@ -109,7 +109,7 @@ func (r *ready) add(dst []hitState, h *rules.Hit, cost int64) []hitState {
 	p := &dst[n]
 	p.Rule, p.Limit, p.ready = l.rule, l.limit, l
 	p.Subject, p.Cost = h.Subject, times(h.Cost, cost)
-	p.leased, p.asks, p.atShare, p.id, p.key = false, false, false, "", ""
+	p.leased, p.asks, p.atShare, p.common, p.id, p.key = false, false, false, false, "", ""
 	p.Decision, p.Source = limit.Decision{}, FromMemory
 	return dst
 }

@@ -213,3 +213,20 @@ func TestRulesChangeUnderLoad(t *testing.T) {
 		}
 	})
 }
+
+// Rules that are not taken leave nothing behind.
+func TestRefusedRulesAreNotInTheBooks(t *testing.T) {
+	f, err := New(Config{Rules: versioned(t, 1, "1/h,burst=1"), Design: Central, Redis: noRedis()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop(t, f)
+	next := versioned(t, 2, "concurrency:limit=2000000000000000")
+	next.Rules[0].Name = "other"
+	if err := f.SetRules(next); err == nil {
+		t.Fatal("taken, though Redis cannot count so far")
+	}
+	if by := f.Counts(0).Rules.ByRule; len(by) != 1 || by[0].Rule != "default" {
+		t.Errorf("%+v", by)
+	}
+}

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/weir-cli/weir/gateway/rules"
+	"github.com/weir-cli/weir/report"
 )
 
 // Bounds of the labels, whatever rule files and clusters say.
@@ -69,7 +70,7 @@ func newMetrics(read func() internals) *metrics {
 		if node == "" {
 			return storeNode
 		}
-		return node
+		return report.Clean(node) // a cluster says what its nodes are called
 	}, func(name string) *nodeSeries {
 		return &nodeSeries{store.WithLabelValues(name, "answered"), store.WithLabelValues(name, "failed"), open.WithLabelValues(name)}
 	})

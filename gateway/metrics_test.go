@@ -377,3 +377,16 @@ func BenchmarkObserve(b *testing.B) {
 		})
 	}
 }
+
+// What a cluster calls its nodes may be anything.
+func TestHostileNodeNames(t *testing.T) {
+	o := observed(t, Observe{Metrics: true})
+	for _, node := range []string{"\xff\xfe:6379", "a\nb\x1b[2J:1", ""} {
+		o.stored(0, node, time.Millisecond, "")
+		o.stored(0, node, time.Millisecond, "timeout")
+		o.breaker(0, node, true)
+	}
+	if all := scraped(t, o.metrics.handler); sum(all, "weir_breaker_open", "") != 3 {
+		t.Errorf("%v", all)
+	}
+}

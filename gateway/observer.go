@@ -17,6 +17,7 @@ type observer struct {
 	metrics *metrics         // nil keeps none
 	log     *journal.Journal // nil keeps none
 	meters  *meters          // nil keeps none
+	alarm   *alarm           // nil tells nobody
 	watch   watch
 	closed  atomic.Bool
 }
@@ -109,6 +110,9 @@ func (w *observer) stored(gw int, node string, took time.Duration, kind string) 
 		return
 	}
 	w.watch.stored(gw, w.clock(), kind)
+	if kind != "" {
+		w.alarm.failed(node, kind)
+	}
 	if w.metrics != nil {
 		w.metrics.stored(node, took, kind)
 	}
@@ -119,6 +123,7 @@ func (w *observer) breaker(gw int, node string, open bool) {
 	if w == nil || !w.watch.breaker(gw, node, open) {
 		return
 	}
+	w.alarm.breaker(gw, node, w.watch.failed(gw), open)
 	if w.metrics != nil {
 		w.metrics.breaker(node, open)
 	}
@@ -149,6 +154,7 @@ func (w *observer) close() error {
 	if w == nil || w.closed.Swap(true) {
 		return nil
 	}
+	w.alarm.stop()
 	var errs [2]error
 	if w.meters != nil {
 		if err := w.meters.close(); err != nil {

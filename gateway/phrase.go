@@ -20,6 +20,7 @@ type phrase struct {
 	// units in a window, under the rule's name, and the burst, which has no
 	// window, under the name with -burst.
 	declared []dialect.Declared
+	policies string // declared, as the style writes them
 	bound    string // the policy whose quota and remaining a decision tells
 	window   time.Duration
 	refusal  body
@@ -29,7 +30,14 @@ type phrase struct {
 const burstSuffix = "-burst"
 
 func newPhrase(style dialect.Style, status int, rule string, s limit.Spec) *phrase {
-	p := &phrase{bound: rule, window: windowOf(s), refusal: refusalOf(status, rule)}
+	p := &phrase{window: windowOf(s), refusal: refusalOf(status, rule)}
+	p.declare(style, rule, s)
+	p.policies = style.Policies(p.declared)
+	return p
+}
+
+// declare fills declared and bound in.
+func (p *phrase) declare(style dialect.Style, rule string, s limit.Spec) {
 	most := capacity(s)
 	one := dialect.Declared{Name: rule, Quota: most, Window: p.window}
 	if s.Algorithm == limit.Concurrency {
@@ -43,12 +51,11 @@ func newPhrase(style dialect.Style, status int, rule string, s limit.Spec) *phra
 		// The older drafts tell policies apart by their quotas and want a
 		// window with each, so there a bucket is its burst in the time that it
 		// takes to fill.
-		p.declared = []dialect.Declared{one}
-		return p
+		p.bound, p.declared = rule, []dialect.Declared{one}
+		return
 	}
 	p.bound = rule + burstSuffix
 	p.declared = []dialect.Declared{{Name: rule, Quota: quota, Window: window}, {Name: p.bound, Quota: most}}
-	return p
 }
 
 // perWindow is a rate as units in a whole number of seconds, which is all that

@@ -106,22 +106,38 @@ func (r *readyLimit) lend(c Config) error {
 	if c.Design.batches() {
 		size := r.rule.Lease.Block
 		if size == 0 {
-			size = min(limit.BatchSize(r.spec.Rate, int64(c.Gateways), batchSpan), r.spec.Burst)
+			size = min(limit.BatchSize(r.spec.Rate, int64(c.Fleet), batchSpan), r.spec.Burst)
 		}
 		r.batch = &limit.BatchLease{Batch: size, Life: or(r.rule.Lease.Life, batchLife)}
 		return nil
 	}
 	size := r.rule.Lease.Block
 	if size == 0 {
-		size = limit.BlockSize(r.spec.Rate, int64(c.Gateways), blockSpan, blockLeast)
+		size = limit.BlockSize(r.spec.Rate, int64(c.Fleet), blockSpan, blockLeast)
 	}
-	book, err := limit.NewBlockBook(r.spec.Bucket(), size, int64(c.Gateways))
+	book, err := limit.NewBlockBook(r.spec.Bucket(), size, int64(c.Fleet))
 	if err != nil {
 		return err
 	}
 	r.pause = book.Pause()
 	r.block = &limit.BlockLease{Block: size, Low: size * lowPercent / 100, Life: or(r.rule.Lease.Life, blockLife)}
 	return nil
+}
+
+// Caution says what a design will not do well with the limits at hand, "" when
+// there is nothing to say.
+func (f *Fleet) Caution() string {
+	n := int64(f.cfg.Fleet)
+	for _, r := range f.newest.Load().limits {
+		if r.block == nil {
+			continue
+		}
+		if held := times(n*6, r.block.Block) / 5; held > r.spec.Burst {
+			return fmt.Sprintf("Caution: %d gateways that lease %d tokens at a time hold up to %d, and %v has %d: some will refuse while others hold what is left. "+
+				"A burst of %d or more would do, or deny-cache instead of leases.", n, r.block.Block, held, r.spec, r.spec.Burst, held)
+		}
+	}
+	return ""
 }
 
 func or(d, otherwise time.Duration) time.Duration {
@@ -135,7 +151,8 @@ func or(d, otherwise time.Duration) time.Duration {
 func (r *readyLimit) prepareFallback(c Config) error {
 	if r.rule.OnFailure == limit.FailLocal && r.spec.Algorithm == limit.Concurrency {
 		spec := r.spec
-		spec.Limit = max(1, spec.Limit*max(1, r.rule.Slack.Num)/(int64(c.Gateways)*max(1, r.rule.Slack.Den)))
+		num, den := max(1, r.rule.Slack.Num), int64(c.Fleet)*max(1, r.rule.Slack.Den)
+		spec.Limit = max(1, spec.Limit/den*num+spec.Limit%den*num/den) // the product may be too large
 		l, err := spec.New()
 		if err != nil {
 			return err
@@ -143,9 +160,9 @@ func (r *readyLimit) prepareFallback(c Config) error {
 		r.shareOf = &readyLimit{rule: r.rule, limit: r.limit, name: r.name, spec: spec, limiter: l}
 		return nil
 	}
-	part := limit.Fraction{Num: 1, Den: int64(c.Gateways)}
+	part := limit.Fraction{Num: 1, Den: int64(c.Fleet)}
 	if s := r.rule.Slack; s.Num > 0 && s.Den > 0 {
-		part = limit.Fraction{Num: s.Num, Den: s.Den * int64(c.Gateways)}
+		part = limit.Fraction{Num: s.Num, Den: s.Den * int64(c.Fleet)}
 	}
 	f, err := limit.NewFallback(r.rule.OnFailure, bucketOf(r.spec), part)
 	if err != nil {

@@ -3,8 +3,10 @@ package gateway
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/weir-cli/weir/gateway/rules"
 	"github.com/weir-cli/weir/report"
 )
 
@@ -47,29 +49,32 @@ func (f *Fleet) Result(m report.Meta) (*report.Result, error) {
 	}
 	sn := r.tally.snapshot(0)
 	c := sn.Totals
-	m.Notes = append(m.Notes, "seen by the server: latencies are those of the decision alone")
-	if c.CutBefore > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d connections were cut on purpose before the request was counted", c.CutBefore))
-	}
-	if c.CutAfter > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d answers were cut short on purpose; their requests are counted", c.CutAfter))
-	}
-	if c.Invalid > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d requests were answered 400 for their cost and are not counted", c.Invalid))
-	}
-	if c.UpstreamFailed > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests got no whole answer, because the upstream failed", c.UpstreamFailed))
-	}
-	if c.Shed > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d admitted requests were answered 503 to spare what is behind; no limit refused them", c.Shed))
-	}
-	if c.Unknown > 0 {
-		m.Notes = append(m.Notes, fmt.Sprintf("%d requests without a known key were turned away and are not counted", c.Unknown))
-	}
 	if in := sn.StoodIn(); in != (SourceCounts{}) {
 		m.Notes = append(m.Notes, fmt.Sprintf(
-			"the store did not answer in time for %d of %d decisions: fail modes admitted %d of them and refused %d",
-			in.Admitted+in.Refused, c.Offered, in.Admitted, in.Refused))
+			"the store did not answer in time for %s of %s decisions: fail modes admitted %s of them and refused %s. If it came back without its data, its buckets began full",
+			report.Count(in.Admitted+in.Refused), report.Count(c.Offered), report.Count(in.Admitted), report.Count(in.Refused)))
+	}
+	m.Notes = append(m.Notes, "seen by the server: latencies are those of the decision alone")
+	if c.CutBefore > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("connections cut on purpose before their request was counted: %s", report.Count(c.CutBefore)))
+	}
+	if c.CutAfter > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("answers cut short on purpose, whose requests are counted: %s", report.Count(c.CutAfter)))
+	}
+	if c.Invalid > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("answered 400 for their cost and not counted: %s", report.Count(c.Invalid)))
+	}
+	if c.UpstreamFailed > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("admitted, and without a whole answer because the upstream failed: %s", report.Count(c.UpstreamFailed)))
+	}
+	if c.Shed > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("admitted, and answered 503 to spare what is behind, since no limit refused them: %s", report.Count(c.Shed)))
+	}
+	if c.Unknown > 0 {
+		m.Notes = append(m.Notes, fmt.Sprintf("turned away without a known key and not counted: %s", report.Count(c.Unknown)))
+	}
+	if c.Refused > 0 && !f.cfg.RetryAfter.Security && slices.ContainsFunc(f.newest.Load().set.Rules, func(r *rules.Rule) bool { return r.Security && !r.Shadow }) {
+		m.Notes = append(m.Notes, "refusals by security rules tell no wait, as they are meant to")
 	}
 	if w := f.cfg.Wrong.String(); w != "" {
 		m.Notes = append(m.Notes, "wrong on purpose: "+w)

@@ -94,7 +94,11 @@ func newWaiter(c Config, n int) *waiter {
 	}
 	if c.Design != Local {
 		// Each gateway hands out every Nth slot, one after the other.
-		w.sharers = int64(c.Gateways)
+		w.sharers = int64(max(c.Fleet, c.Gateways))
+	}
+	if c.Fleet > c.Gateways {
+		// Which ones other processes hand out is not known. Their seeds differ.
+		w.gateway = (w.gateway + int64(uint64(c.Seed)%uint64(c.Fleet))) % w.sharers
 	}
 	w.forget()
 	return w

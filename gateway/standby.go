@@ -12,15 +12,20 @@ type standby struct {
 	by *readyLimit // the limit that it is made for
 }
 
+// share is the part under the gateway's own share of a concurrency limit.
+func (p *hitState) share() hitState {
+	return hitState{ready: p.ready.shareOf, Subject: p.Subject, Cost: p.Cost, common: p.common}
+}
+
 // standIn decides a part by its rule's fail mode. probe is how long until the
 // store is asked again, which is when a caller that is refused for nothing but
 // the store's silence may be told something else.
 func (d *desk) standIn(p *hitState, now int64, probe time.Duration) {
 	l := p.ready
 	if l.shareOf != nil {
-		share := hitState{ready: l.shareOf, Subject: p.Subject, Cost: p.Cost}
+		share := p.share()
 		p.Decision, p.Source = d.slots.take1(&share, now), FromLocalShare
-		p.atShare = p.Decision.OK
+		p.atShare, p.common = p.Decision.OK, share.common
 		return
 	}
 	switch l.fallback.Mode() {
@@ -60,7 +65,7 @@ func (d *desk) refund(parts []hitState, now int64) {
 		switch {
 		case !p.Decision.OK:
 		case p.atShare:
-			share := hitState{ready: p.ready.shareOf, Subject: p.Subject, Cost: p.Cost}
+			share := p.share()
 			d.slots.release(&share, now)
 			p.atShare = false
 		case p.Source == FromLocalShare:

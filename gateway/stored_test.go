@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -302,4 +303,58 @@ func set(t testing.TB, text string) *rules.Set {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// A gateway that is one of twenty, each a process of its own, admits a
+// twentieth when the store is gone, and leases blocks for a twentieth.
+func TestShareOfAFleetOfProcesses(t *testing.T) {
+	r := redistest.Mini(t)
+	c := Config{Limit: spec(t, "1/h,burst=40"), OnFailure: limit.FailLocal, StoreTimeout: 10 * time.Second}
+	r.Mini.SetError("ERR down")
+	for fleet, want := range map[int]int{0: 40, 1: 40, 20: 2, 100: 1} {
+		c.Fleet = fleet
+		f, admitted := onRedis(t, r, c), 0
+		for range 100 {
+			if askAt(f, 0, "k", f.now(), 1).OK {
+				admitted++
+			}
+		}
+		if admitted != want {
+			t.Errorf("one of %d admits %d of a burst of 40, want %d", fleet, admitted, want)
+		}
+	}
+	c.Limit, c.Design = spec(t, "1000/s,burst=2000"), Leases
+	for fleet, want := range map[int]int64{1: 250, 5: 50, 20: 13} {
+		c.Fleet = fleet
+		if got := onRedis(t, r, c).newest.Load().limits[0].block.Block; got != want {
+			t.Errorf("one of %d leases %d at a time, want %d", fleet, got, want)
+		}
+	}
+	c.Gateways, c.Fleet = 3, 2
+	c.Redis = r.Client(t)
+	if _, err := New(c); err == nil {
+		t.Error("a fleet of 2 has 3 gateways here")
+	}
+}
+
+// Leases that would hold more than the burst are cautioned against.
+func TestCaution(t *testing.T) {
+	r := redistest.Mini(t)
+	for _, tt := range []struct {
+		limit  string
+		design Design
+		fleet  int
+		want   string
+	}{
+		{"10/s,burst=20", Leases, 1, ""},
+		{"10/s,burst=20", Leases, 2, "hold up to 24, "},
+		{"10/s,burst=24", Leases, 2, ""},
+		{"10/s,burst=20", DenyCache, 20, ""},
+		{"1000/s,burst=2000", LeasesDenyCache, 20, ""},
+	} {
+		got := onRedis(t, r, Config{Limit: spec(t, tt.limit), Design: tt.design, Fleet: tt.fleet}).Caution()
+		if !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") {
+			t.Errorf("%s by %v of %d: %q, want %q", tt.limit, tt.design, tt.fleet, got, tt.want)
+		}
+	}
 }

@@ -29,19 +29,20 @@ func (v *voice) tell(h http.Header, d *verdict, under []rules.Hit, wait time.Dur
 		return
 	}
 	said := v.phrases.of(tight.Rule, tight.Limit)
-	declared := said.declared
+	policies := said.policies
 	if len(under) > 1 {
-		declared = make([]dialect.Declared, 0, 2*len(under))
+		declared := make([]dialect.Declared, 0, 2*len(under))
 		for i := range under {
 			if hit := &under[i]; !hit.Rule.Security && !hit.Rule.Shadow {
 				declared = append(declared, v.phrases.of(hit.Rule, hit.Limit).declared...)
 			}
 		}
+		policies = v.style.Policies(declared)
 	}
 	st := dialect.State{
 		OK: d.OK, Limit: tight.Decision.Limit, Remaining: tight.Decision.Remaining,
 		RetryAfter: wait, ResetAfter: tight.Decision.ResetAfter,
-		Window: said.window, Policy: said.bound, Declared: declared, Now: now,
+		Window: said.window, Policy: said.bound, Policies: policies, Now: now,
 	}
 	if v.down && wait > 0 {
 		st.RetryAfter = wait.Truncate(time.Second)
@@ -154,7 +155,7 @@ func (d *verdict) short() *hitState {
 	var longest *hitState
 	for i := range d.Hits {
 		hit := &d.Hits[i]
-		if !hit.Decision.OK && (longest == nil || hit.Decision.RetryAfter > longest.Decision.RetryAfter) {
+		if !hit.Decision.OK && (longest == nil || longer(hit.Decision.RetryAfter, longest.Decision.RetryAfter)) {
 			longest = hit
 		}
 	}
@@ -168,7 +169,7 @@ func tighter(a, b *limit.Decision) bool {
 		return !a.OK
 	}
 	if !a.OK {
-		return a.RetryAfter > b.RetryAfter
+		return longer(a.RetryAfter, b.RetryAfter)
 	}
 	// a.Remaining/a.Limit against b's, without rounding.
 	left := func(d *limit.Decision) uint64 { return uint64(max(0, d.Remaining)) }

@@ -185,3 +185,18 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a known phrase costs %v allocations", n)
 	}
 }
+
+// Never is the longest of all waits, and one that nobody knows the shortest.
+func TestNeverBinds(t *testing.T) {
+	for _, other := range []time.Duration{time.Second, limit.Unknown} {
+		var u underRules
+		u.add(t, "soon", "10/s,burst=20", limit.Decision{RetryAfter: other})
+		u.add(t, "never", "10/s,burst=2", limit.Decision{RetryAfter: limit.Never, Remaining: 2})
+		if got := u.v.tightest(); got.Rule.Name != "never" {
+			t.Errorf("%v: told are the numbers of %s, though it is not what the caller cannot pass", other, got.Rule.Name)
+		}
+		if got := u.v.short(); got.Rule.Name != "never" {
+			t.Errorf("%v: the wait is that of %s", other, got.Rule.Name)
+		}
+	}
+}

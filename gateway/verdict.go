@@ -63,6 +63,7 @@ type hitState struct {
 	leased  bool        // tokens that the gateway held were spent
 	asks    bool        // others wait to hear what the store says
 	atShare bool        // slots are held in the gateway's own share
+	common  bool        // a bank had no account of the subject's own for them
 	ready   *readyLimit // of the gateway's rule set
 	id      string      // holder of a concurrency limit's slots in Redis
 	key     string      // in Redis, once it is known

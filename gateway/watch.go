@@ -41,6 +41,15 @@ func (w *watch) stored(gw int, now int64, kind string) {
 	g.failedAt.Store(now)
 }
 
+// failed is what went wrong with the gateway's newest check that failed, ""
+// when none has.
+func (w *watch) failed(gw int) string {
+	if kind := w.gateways[gw].failure.Load(); kind != nil {
+		return *kind
+	}
+	return ""
+}
+
 // breaker reports whether that is news.
 func (w *watch) breaker(gw int, node string, open bool) bool {
 	g := &w.gateways[gw]

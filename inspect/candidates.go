@@ -61,6 +61,9 @@ func (g *Guesser) fill(l *Layout, form *KeyForm, id string) (keys []string, miss
 		id = weirID(id)
 	}
 	sets := []map[string]string{{"id": id}}
+	for _, hashed := range g.hashed(l, "id", sets[0]) {
+		sets = append(sets, map[string]string{"id": hashed})
+	}
 	names := form.Name.Names()
 	// What a window is depends on the other parts, its period above all.
 	slices.SortStableFunc(names, func(a, b string) int { return isWindow(a) - isWindow(b) })
@@ -79,7 +82,7 @@ func (g *Guesser) fill(l *Layout, form *KeyForm, id string) (keys []string, miss
 			}
 		}
 		if len(next) == 0 {
-			return nil, name
+			return nil, g.lacks(l, name, sets[0])
 		}
 		sets = next[:min(len(next), maxFormNames)]
 	}
@@ -111,6 +114,9 @@ func weirID(id string) string {
 func (g *Guesser) values(l *Layout, name string, set map[string]string) []string {
 	if given := g.Parts[name]; len(given) > 0 {
 		return given
+	}
+	if _, ok := l.Hashes[name]; ok {
+		return g.hashed(l, name, set)
 	}
 	switch name {
 	case "window":

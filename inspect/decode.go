@@ -37,7 +37,7 @@ type model struct {
 // An entry whose name does not fit its layout's, in a list of one, counts as
 // the main key under a prefix of its own.
 func Decode(l *Layout, entries []Entry, now int64, told *limit.Spec) (Reading, error) {
-	r := Reading{Layout: l, Sure: l.Sure, Entries: entries, Now: now, Parts: map[string]string{}}
+	r := Reading{Layout: l, Sure: l.Sure, Entries: entries, Now: now, Parts: map[string]string{}, told: told}
 	f := &frame{layout: l, keys: map[string]*Entry{}, parts: r.Parts, now: now, told: told, r: &r}
 	roles, parts, err := l.roles(entries)
 	if err != nil {
@@ -66,6 +66,7 @@ func Decode(l *Layout, entries []Entry, now int64, told *limit.Spec) (Reading, e
 			r.FullAt = &at
 		}
 	}
+	r.wrote = r.LastUse
 	f.lastUse()
 	return r, nil
 }

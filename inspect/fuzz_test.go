@@ -13,10 +13,12 @@ import (
 
 // hostileEntries are all keys of a layout with texts in every place.
 func hostileEntries(l *Layout, a, b string, score float64, ttl int64) []Entry {
-	parts := map[string]string{"id": "k-7", "rule": "r", "route": "r", "service": "s", "prefix": "rl", "window": "29932967", "limit": "5", "multiple": "2", "period": "minute"}
+	parts := map[string]string{"id": "k-7", "rule": "r", "route": "r", "service": "s", "prefix": "rl", "window": "29932967", "limit": "5", "multiple": "2", "period": "minute", "version": "1", "day": "2026-11-29", "slot": "1", "dependency": "0", "seconds": "60", "by": "ip", "key": "x", "counter": `{"limit":{"seconds":60}}`}
 	if l.Decode.Window == "start" {
 		parts["window"] = "1795977960"
 	}
+	parts = hostileParts(l, parts)
+	id := parts["id"]
 	if !strings.ContainsAny(a, ":{}./") && a != "" && len(a) < 40 {
 		parts["id"] = a
 	}
@@ -25,7 +27,7 @@ func hostileEntries(l *Layout, a, b string, score float64, ttl int64) []Entry {
 		k := &l.Keys[i]
 		name, missing := k.Name.Fill(parts)
 		if missing != "" {
-			parts["prefix"], parts["id"] = "LIMITER", "k-7"
+			parts["id"] = id
 			name, _ = k.Name.Fill(parts)
 		}
 		e := Entry{Key: name, Type: k.Type, TTL: time.Duration(ttl), Idle: time.Duration(ttl), Bytes: ttl, Slot: -1, Len: 3, Text: []byte(a), Fields: map[string]string{}}
@@ -44,10 +46,52 @@ func hostileEntries(l *Layout, a, b string, score float64, ttl int64) []Entry {
 	return out
 }
 
+// hostileParts are parts that make up the names of all keys of a layout: those
+// given, or others where its forms cannot have them.
+func hostileParts(l *Layout, parts map[string]string) map[string]string {
+	var vary []string
+	for _, name := range l.Keys[0].Name.Names() {
+		if _, ok := parts[name]; !ok || name == "prefix" || name == "window" || name == "id" {
+			vary = append(vary, name)
+		}
+	}
+	others := []string{"LIMITER", "rl:", "fastapi-limiter", "29932967", "1795978140000000000", "1795977960", strings.Repeat("a", 27) + "="}
+	for _, digits := range []int{1, 32, 40, 64} {
+		others = append(others, strings.Repeat("1", digits))
+	}
+	var try func(i int) bool
+	try = func(i int) bool {
+		if i == len(vary) {
+			_, missing := l.Keys[0].Name.Fill(parts)
+			return missing == ""
+		}
+		before, had := parts[vary[i]]
+		if had && try(i+1) {
+			return true
+		}
+		for _, value := range others {
+			if parts[vary[i]] = value; try(i + 1) {
+				return true
+			}
+		}
+		if delete(parts, vary[i]); had {
+			parts[vary[i]] = before
+		}
+		return false
+	}
+	if !try(0) {
+		panic("no name of the form " + l.Keys[0].Name.String())
+	}
+	return parts
+}
+
 // Whatever a server sends, decoding ends, what it says can be printed, and
 // what passes now is what needs no wait.
 func FuzzDecode(f *testing.F) {
 	f.Add(uint8(0), "1795978030", "19", 1.0, int64(time.Minute), int64(1795978030880559000), uint8(0))
+	for i := range Builtin() {
+		f.Add(uint8(i), "1795978030", "0.5", 1795978030881.0, int64(time.Second), int64(1795978030880559000), uint8(i))
+	}
 	f.Add(uint8(9), "312749231.58055902", "-1", -4.0, int64(-1), int64(1795978030880559000), uint8(1))
 	f.Add(uint8(20), "1e308", "9007199254740991", 1.7959780338831844e+18, int64(1), int64(0), uint8(2))
 	f.Add(uint8(30), "9223372036854775807", "-9223372036854775808", math.Inf(1), int64(-1), int64(math.MaxInt64), uint8(3))

@@ -17,8 +17,10 @@ type Layout struct {
 	// making up names.
 	IDs      string // "weir" where the id is escaped as weir does; "" as it is
 	Try      map[string][]string
+	Hashes   map[string][]hashForm // of other parts that stand in names
 	Decode   Model
 	TTL      TTL
+	Writes   []Action // what an operator may do to the state; see Change
 	Needs    string   // what must be told: "bucket", "window", "slots"; "nothing" when the state has it
 	Example  string   // of --limit, for what is needed
 	Pitfalls []string // what is odd about this writer, a sentence each
@@ -52,11 +54,13 @@ type Model struct {
 	Counts     string // "used" or "remaining"
 	Window     string // what <window> is: its "number" or its "start"
 	Calendar   bool   // months and years are those of the calendar, in UTC
+	Spare      int64  // how much of the limit never passes, of a numbered window
 	Refusals   string // "counted" or "free": whether a refused call counts, too
 	Refill     string // "continuous", "whole-seconds", "whole-units", "intervals"
 	Tokens     string // the field with what is left
 	Last       string // the field with the time of the last write
 	Time       string // where a log has its times: "member" or "score"
+	Lasts      int64  // seconds after which a slot counts as given back; 0 when the TTL says it
 	Edge       string // whether what is one window old is still "inside" a log, or "outside"
 }
 

@@ -152,6 +152,7 @@ func (r layoutReader) layout(n ast.Node) (*Layout, error) {
 		"ids":      r.text(&l.IDs, "weir"),
 		"keys":     func(n ast.Node) error { return r.keys(n, l) },
 		"try":      func(n ast.Node) error { return r.try(n, l) },
+		"hashes":   func(n ast.Node) error { return r.hashes(n, l) },
 		"decode":   func(n ast.Node) error { return r.model(n, l) },
 		"ttl": func(n ast.Node) error {
 			_, err := r.mapping(n, "ttl", fields{
@@ -160,6 +161,7 @@ func (r layoutReader) layout(n ast.Node) (*Layout, error) {
 			})
 			return err
 		},
+		"writes":   func(n ast.Node) error { return r.writes(n, l) },
 		"needs":    r.text(&l.Needs, "bucket", "window", "slots", "nothing"),
 		"example":  r.text(&l.Example),
 		"pitfalls": r.list(&l.Pitfalls),
@@ -217,6 +219,20 @@ func (r layoutReader) keys(n ast.Node, l *Layout) error {
 	return nil
 }
 
+func (r layoutReader) writes(n ast.Node, l *Layout) error {
+	var list []string
+	if err := r.list(&list)(n); err != nil {
+		return err
+	}
+	for _, name := range list {
+		if !contains(actionNames(), name) {
+			return r.at(n, profiles.OneOf(name, actionNames()), "%.40q is not one of %s", name, strings.Join(actionNames(), ", "))
+		}
+		l.Writes = append(l.Writes, Action(name))
+	}
+	return nil
+}
+
 func (r layoutReader) try(n ast.Node, l *Layout) error {
 	l.Try = map[string][]string{}
 	m, ok := n.(ast.MapNode)
@@ -244,11 +260,13 @@ func (r layoutReader) model(n ast.Node, l *Layout) error {
 		"counts":     r.text(&m.Counts, "used", "remaining"),
 		"window":     r.text(&m.Window, "number", "start"),
 		"calendar":   r.yes(&m.Calendar),
+		"spare":      r.whole(&m.Spare),
 		"refusals":   r.text(&m.Refusals, "counted", "free"),
 		"refill":     r.text(&m.Refill, "continuous", "whole-seconds", "whole-units", "intervals"),
 		"tokens":     r.text(&m.Tokens),
 		"last":       r.text(&m.Last),
 		"time":       r.text(&m.Time, "member", "score"),
+		"lasts":      r.whole(&m.Lasts),
 		"edge":       r.text(&m.Edge, "inside", "outside"),
 	})
 	return err
@@ -262,6 +280,11 @@ func (r layoutReader) check(at ast.Node, l *Layout) error {
 	}
 	if why := m.check(l); why != "" {
 		return r.at(at, "weir inspect layouts shows those that are built in", "model %s %s", l.Decode.Name, why)
+	}
+	for _, do := range l.Writes {
+		if !canPlan(do, l) {
+			return r.at(at, "writes: [reset, expire]", "there is no %s for the model %s", do, l.Decode.Name)
+		}
 	}
 	for _, k := range l.Keys {
 		instants := k.Value == "instant" || k.Score == "instant"

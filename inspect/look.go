@@ -12,6 +12,7 @@ import (
 type Query struct {
 	Keys    []string // exact names; one that is not there is tried as an id
 	IDs     []string // customers, under all names that layouts give them
+	Exact   bool     // Keys are names and nothing else: no other is made up
 	Layouts []*Layout
 	// Only reads every key as this layout's, even under a name of another
 	// form; nil for whichever fits best.
@@ -67,6 +68,10 @@ func Look(ctx context.Context, r *Reader, q Query) (Sight, error) {
 		if slices.Contains(found, key) {
 			continue
 		}
+		if q.Exact {
+			l.s.Missing = append(l.s.Missing, key)
+			continue
+		}
 		more, err := l.guess(ctx, key)
 		if err != nil {
 			return l.s, err
@@ -80,6 +85,9 @@ func Look(ctx context.Context, r *Reader, q Query) (Sight, error) {
 		if err := l.decode(ctx, key); err != nil {
 			return l.s, err
 		}
+	}
+	if q.Exact {
+		return l.s, nil
 	}
 	return l.s, l.nearest(ctx)
 }

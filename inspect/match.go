@@ -63,7 +63,17 @@ func Identify(e *Entry, layouts []*Layout, now int64) []Candidate {
 // fixed is how much of the key's form is given.
 func (c *Candidate) fixed() int {
 	k := c.Layout.form(c.Role)
-	return 8*k.Name.literals() + len(k.Fields) + len(c.Parts)
+	exact := 0
+	if k.Life == "instant" {
+		exact = 1 // a time to live to the ms is no accident
+	}
+	switch k.Value {
+	case "instant": // as is a number that is a time
+		exact++
+	case "instant-us":
+		exact += 2
+	}
+	return exact + 8*k.Name.literals() + len(k.Fields) + len(c.Parts)
 }
 
 // form is the key of a role, or the main one.
@@ -135,6 +145,13 @@ var shapes = map[string]func(e *Entry) bool{
 		_, ok := readWeirLog(e)
 		return ok
 	},
+	"bucket4j":         isBucket4j,
+	"mennanov-leaky":   func(e *Entry) bool { return isMennanov(e, false) },
+	"mennanov-token":   func(e *Entry) bool { return isMennanov(e, true) },
+	"pickled-floats":   isPickledFloats,
+	"redisson-permits": isRedissonPermits,
+	"slot-and-tokens":  isSlotAndTokens,
+	"symfony":          isSymfony,
 	"weir-slots": func(e *Entry) bool {
 		// Without a holder too, as long as the limit is there.
 		for _, m := range e.Members {
@@ -159,9 +176,15 @@ func (l *Layout) isValue(kind, text string, now int64) bool {
 		return ok
 	case "uuid":
 		return len(text) == 36 && text[8] == '-' && text[13] == '-' && text[18] == '-' && text[23] == '-'
+	case "letters20":
+		return len(text) == 20 && strings.IndexFunc(text, func(r rune) bool {
+			return (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+		}) < 0
 	case "decimal":
 		n, ok := parseNumber(text)
 		return ok && !n.isWhole
+	case "instant-us":
+		return strings.HasSuffix(text, "000") && isInstant(text, l.Decode.Unit, l.Decode.Epoch, now)
 	case "instant":
 		return isInstant(text, l.Decode.Unit, l.Decode.Epoch, now)
 	}
@@ -174,6 +197,10 @@ func (l *Layout) lives(k *KeyForm, e *Entry, parts map[string]string, now int64)
 	switch k.Life {
 	case "none":
 		return e.TTL == NoTTL
+	case "instant":
+		return livesTo(l, e, now)
+	case "aligned":
+		return livesToEdge(e, parts["window"], now)
 	case "window", "two-windows":
 		n, ok := parseNumber(parts["window"])
 		if !ok || n.whole <= 0 || e.TTL == NoTTL {

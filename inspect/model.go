@@ -1,5 +1,7 @@
 package inspect
 
+import "maps"
+
 // models are the ways to decide that layouts name. Filled in by init, since
 // models and what checks layouts refer to each other.
 var models map[string]model
@@ -23,6 +25,7 @@ func init() {
 		"weir-concurrency": {checkNothing, decodeWeirConcurrency},
 		"weir-plain":       {checkNumbered, decodeWeirPlain},
 	}
+	maps.Copy(models, writerModels())
 }
 
 func modelNames() []string { return sortedKeys(models) }

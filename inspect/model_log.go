@@ -87,17 +87,8 @@ func (f *frame) readLog(e *Entry) (callLog, bool) {
 	if e.Truncated {
 		log.head, log.missing = int64(e.Head), max(0, e.Len-int64(len(e.Members)))
 	}
-	m := &f.layout.Decode
 	for _, item := range e.Members {
-		at, ok := int64(0), false
-		if m.Time == "score" {
-			at, ok = instantOf(item.Score, units[m.Unit], m.Epoch)
-			if math.Abs(item.Score) < 1<<53 && item.Score == math.Trunc(item.Score) {
-				at, ok = timesAdd(int64(item.Score), units[m.Unit], m.Epoch)
-			}
-		} else {
-			at, ok = f.instant(item.Name, "An entry of the log")
-		}
+		at, ok := f.memberTime(item)
 		if !ok {
 			return callLog{}, false
 		}
@@ -115,4 +106,16 @@ func (f *frame) readLog(e *Entry) (callLog, bool) {
 		f.r.problem("future", fmt.Sprintf("The last entry is %s ahead of the server's clock: the clock of who wrote it runs ahead.", shownWait(log.times[n-1]-f.now)))
 	}
 	return log, true
+}
+
+// memberTime is when a call of the log was, unix ns.
+func (f *frame) memberTime(item Member) (at int64, ok bool) {
+	m := &f.layout.Decode
+	if m.Time != "score" {
+		return f.instant(item.Name, "An entry of the log")
+	}
+	if math.Abs(item.Score) < 1<<53 && item.Score == math.Trunc(item.Score) {
+		return timesAdd(int64(item.Score), units[m.Unit], m.Epoch)
+	}
+	return instantOf(item.Score, units[m.Unit], m.Epoch)
 }

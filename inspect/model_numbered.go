@@ -15,6 +15,8 @@ func checkNumbered(l *Layout) string {
 	switch {
 	case l.Decode.Window == "":
 		return "needs window: number or start"
+	case l.Decode.Spare < 0:
+		return "needs a spare of 0 or more"
 	case l.Decode.Window == "start" && l.Decode.Unit == "":
 		return "needs unit"
 	case !contains(l.Keys[0].Name.Names(), "window"):
@@ -49,7 +51,7 @@ func decodeNumbered(f *frame) *verdict {
 	if count < 0 {
 		f.r.problem("negative", fmt.Sprintf("The count is below zero: %d.", count))
 	}
-	if !known || most <= 0 {
+	if most = satSub(most, f.layout.Decode.Spare); !known || most <= 0 {
 		return nil
 	}
 	return &verdict{most: most, passes: func(at, cost int64) bool {

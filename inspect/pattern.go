@@ -8,9 +8,8 @@ import (
 )
 
 // Pattern is the form of a key's name: text in which <name> stands for what
-// differs. <name:kind> says what it is made of: text (the default), word (no
-// colon), tag (no brace), route (no brace and no
-// dot), digits, seconds (ten digits), hex, or one of several words with | between them.
+// differs. <name:kind> says what it is made of, one of kinds (text by default)
+// or one of several words with | between them.
 // <name-1> is the number before that of <name>. << is a <.
 type Pattern struct {
 	text  string
@@ -27,7 +26,25 @@ type patternPart struct {
 }
 
 // kinds are what placeholders may be made of.
-var kinds = map[string]string{"text": `.+`, "word": `[^:]+`, "digits": `[0-9]{1,19}`, "hex": `[0-9a-f]+`, "tag": `[^{}]+`, "route": `[^{}.]+`, "seconds": `[12][0-9]{9}`}
+var kinds = map[string]string{
+	"text":    `.+`,
+	"word":    `[^:]+`,
+	"digits":  `[0-9]{1,19}`,
+	"hex":     `[0-9a-f]+`,
+	"tag":     `[^{}]+`,
+	"route":   `[^{}.]+`,
+	"seconds": `[12][0-9]{9}`,
+	"nanos":   `[12][0-9]{18}`,
+	"uint64":  `[0-9]{1,20}`,
+	"any":     `.*`,
+	"part":    `[^:_]+`,
+	"date":    `[0-9]{4}-[0-9]{2}-[0-9]{2}`,
+	"prefix":  `(?:.*[^0-9A-Za-z])?`, // nothing, or what ends with a separator
+	"sha1":    `[0-9a-f]{40}`,
+	"sha256":  `[0-9a-f]{64}`,
+	"hash":    `[0-9a-f]{40}|[0-9a-f]{32}`,
+	"base64":  `[0-9A-Za-z+/]{27}=`, // of a SHA-1
+}
 
 // ParsePattern reads the form of a name.
 func ParsePattern(text string) (Pattern, error) {
@@ -173,7 +190,7 @@ func (p Pattern) Fill(values map[string]string) (key, missing string) {
 			continue
 		}
 		value, ok := values[part.name]
-		if !ok || value == "" {
+		if !ok || value == "" && part.kind != "prefix" && part.kind != "any" {
 			return "", part.name
 		}
 		if part.offset != 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/redis/go-redis/v9"
 
@@ -115,11 +116,12 @@ func (p *pass) blind(command string, err error, lost string) {
 func (p *pass) values(live []int) error {
 	pipe, noTouch := p.pipeline()
 	clock := pipe.Time(p.ctx)
-	ttls := make([]*redis.DurationCmd, len(live))
+	ttls := make([]*redis.IntCmd, len(live))
 	readers := make([]valueReader, len(live))
 	for j, i := range live {
 		e := &p.s.Entries[i]
-		ttls[j] = pipe.PTTL(p.ctx, e.Key)
+		ttls[j] = redis.NewIntCmd(p.ctx, "pttl", e.Key) // as a number: some are too long for a Duration
+		_ = pipe.Process(p.ctx, ttls[j])                // only queued; its reply is looked at below
 		readers[j] = p.ask(pipe, e)
 	}
 	before := p.o.Clock()
@@ -142,11 +144,11 @@ func (p *pass) values(live []int) error {
 	for j, i := range live {
 		e := &p.s.Entries[i]
 		e.At = now.UnixNano()
-		ttl, err := ttls[j].Result()
+		ms, err := ttls[j].Result()
 		if err != nil {
 			return denied("PTTL", err)
 		}
-		if e.TTL = ttl; ttl == NoKey {
+		if e.TTL = life(ms); e.TTL == NoKey {
 			e.Type, e.Bytes, e.Idle = "none", Unknown, Unknown // it expired in between
 			continue
 		}
@@ -301,4 +303,19 @@ func items(list []string) []Member {
 		out[i] = Member{Name: s}
 	}
 	return out
+}
+
+// maxLife is the longest life that is told apart: a time that far ahead still
+// fits in unix ns. Writers that double a key's life do give longer ones.
+const maxLife = 100 * 365 * 24 * time.Hour
+
+// life is a reply of PTTL.
+func life(ms int64) time.Duration {
+	switch {
+	case ms < 0:
+		return time.Duration(ms) // NoTTL, NoKey
+	case ms > maxLife.Milliseconds():
+		return maxLife
+	}
+	return time.Duration(ms) * time.Millisecond
 }

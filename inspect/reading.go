@@ -35,6 +35,8 @@ type Reading struct {
 	Notes    []string // what to know, sentences
 	Problems []Problem
 
+	told    *limit.Spec // by which it was decoded
+	wrote   *int64      // LastUse, if the state says it
 	verdict *verdict
 }
 

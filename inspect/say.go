@@ -48,7 +48,7 @@ func (r *Reading) holds() string {
 	bucket := r.Held != nil
 	switch {
 	case r.Existing() == 0:
-		return fmt.Sprintf("There is no state of %s: nothing counts against it, as if it had never called.", r.subject())
+		return fmt.Sprintf("There is no state of %s: nothing counts against it, as if it had never called.", strings.TrimSuffix(r.subject(), ","))
 	case bucket && r.Capacity != nil:
 		return fmt.Sprintf("%s has %s of %d tokens (%s).", r.subject(), amount(*r.Held), *r.Capacity, r.limitText())
 	case r.Used != nil && r.Capacity != nil && r.Algorithm == limit.Concurrency.String():
@@ -183,4 +183,53 @@ func amount(f float64) string {
 		return strings.TrimSuffix(fmt.Sprintf("%.2f", math.Floor(f*100)/100), ".00")
 	}
 	return fmt.Sprintf("%g", f)
+}
+
+// Level is in few words what is left, or what was used.
+func (r *Reading) Level() string {
+	switch {
+	case r.Existing() == 0 && r.Capacity != nil:
+		return fmt.Sprintf("no key, so all of %d left", *r.Capacity)
+	case r.Existing() == 0:
+		return "no key"
+	case r.Held != nil && r.Capacity != nil:
+		return fmt.Sprintf("%s of %d left", amount(*r.Held), *r.Capacity)
+	case r.Remaining != nil && r.Capacity != nil:
+		return fmt.Sprintf("%d of %d left", *r.Remaining, *r.Capacity)
+	case r.Used != nil:
+		return fmt.Sprintf("%d used", *r.Used)
+	}
+	return "limit unknown"
+}
+
+// Ahead is in few words when a call of cost passes, when all is there again,
+// how long the key lives, and when it was last used.
+func (r *Reading) Ahead(cost int64) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	switch wait, known := r.Wait(cost); {
+	case !known:
+	case wait == 0:
+		say("next now")
+	case wait == limit.Never:
+		say("next never")
+	case wait == limit.Unknown:
+		say("next when a slot is given back")
+	default:
+		say("next in %s", shownWait(int64(wait)))
+	}
+	if r.FullAt != nil && *r.FullAt > r.Now {
+		say("full in %s", shownWait(*r.FullAt-r.Now))
+	}
+	if r.Existing() > 0 {
+		if ttl := r.Entries[0].TTL; ttl >= 0 {
+			say("TTL %s", shownWait(int64(ttl)))
+		} else if ttl == NoTTL {
+			say("no TTL")
+		}
+		if r.LastUse != nil {
+			say("used %s ago", shownWait(max(0, r.Now-*r.LastUse)))
+		}
+	}
+	return out
 }

@@ -66,6 +66,9 @@ var periods = map[string]time.Duration{
 
 // namedWindow is the length of the window that the name says.
 func (f *frame) namedWindow() (time.Duration, bool) {
+	if n, ok := parseNumber(f.parts["seconds"]); ok && n.isWhole && n.whole > 0 && n.whole < math.MaxInt64/4/int64(1e9) {
+		return time.Duration(n.whole) * time.Second, true
+	}
 	w, ok := periods[f.parts["period"]]
 	if !ok {
 		return 0, false

@@ -8,9 +8,9 @@ import (
 // The words of layout files.
 var (
 	ttlMeanings = []string{"window-end", "to-full", "cleanup", "none"}
-	lives       = []string{"window", "two-windows", "none"}
+	lives       = []string{"window", "two-windows", "instant", "aligned", "none"}
 	ttlMissing  = []string{"for-ever", "heals", "repairs", "leak", "normal"}
-	valueKinds  = append([]string{"", "whole", "number", "decimal", "instant", "uuid", "text"}, sortedKeys(shapes)...)
+	valueKinds  = append([]string{"", "whole", "number", "decimal", "instant", "instant-us", "uuid", "letters20", "text"}, sortedKeys(shapes)...)
 )
 
 func contains(list []string, s string) bool { return slices.Contains(list, s) }

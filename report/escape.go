@@ -15,8 +15,8 @@ const nameMax = 120
 // ones are written as escapes, invalid bytes as \xNN, and a long name is cut.
 func Clean(s string) string { return clean(s, nameMax) }
 
-// cleanLong is Clean for what must not be cut short, such as a command.
-func cleanLong(s string) string { return clean(s, 16<<10) }
+// CleanLong is Clean for what must not be cut short, such as a command.
+func CleanLong(s string) string { return clean(s, 16<<10) }
 
 func clean(s string, most int) string {
 	if plain(s, most) {

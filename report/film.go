@@ -69,8 +69,8 @@ func (f *Film) End(m Meta) (*Result, []*Snapshot) {
 	return r, append(f.frames, last)
 }
 
-// Replay reads a saved run to its end as Rebuild does and films it.
-func Replay(r *EventReader, promise *Promise) (*Result, []*Snapshot, error) {
+// RebuildFilm reads a saved run to its end as Rebuild does and films it.
+func RebuildFilm(r *EventReader, promise *Promise) (*Result, []*Snapshot, error) {
 	s := r.setup(promise)
 	f := NewFilm(s)
 	m, err := r.all(f.Add)

@@ -45,6 +45,8 @@ type Result struct {
 	Sender          Sender           `json:"sender"`
 	Checks          []Check          `json:"checks"`
 	Findings        []Finding        `json:"findings"`
+	// Replay is there in a replay's result.
+	Replay *Replay `json:"replay,omitempty"`
 	// Prediction is there when it was asked for.
 	Prediction *Prediction `json:"prediction,omitempty"`
 	// Marks are what a person did or noted while the run went on.

@@ -13,8 +13,8 @@ type TextOptions struct {
 	Width int  // columns; 0 is 80
 	Color bool // ANSI colours; nothing depends on them
 	Plot  bool // draw admitted and refused over time
-	// Figures is put right after the answer, for a simulated run. What only a
-	// run on real clocks can tell is left out then.
+	// Figures is put right after the answer, for a simulated run or a replay.
+	// What only a run on real clocks can tell is left out then.
 	Figures string
 	// Series are drawn after admitted and refused.
 	Series []Series
@@ -172,11 +172,11 @@ func (t *text) figures(r *Result) {
 	if f := r.Fairness; f.Clients > 1 {
 		t.wrapped("fairness     ", "", fmt.Sprintf("Jain %.3f over %s clients, starved %s", f.Jain, Count(f.Clients), Count(f.StarvedClients)))
 	}
-	if r.Model == nil {
+	if r.Model == nil && r.Replay == nil {
 		t.sender(&r.Sender)
 	}
 	t.b.WriteByte('\n')
-	if r.Model == nil || r.Latency.FromDue.Max > 0 {
+	if r.Model == nil && r.Replay == nil || r.Latency.FromDue.Max > 0 {
 		t.latency(r)
 	}
 }
@@ -339,10 +339,10 @@ func (t *text) ending(r *Result) {
 // is there to be copied. A scenario that draws nothing has no seed.
 func RepeatLine(r *Result) string {
 	seed := fmt.Sprintf(" (seed %d)", r.Seed)
-	if r.Model != nil && r.Model.Parameters["seed"] == "" {
+	if r.Model != nil && r.Model.Parameters["seed"] == "" || r.Replay != nil && r.Seed == 0 {
 		seed = ""
 	}
-	return fmt.Sprintf("repeat%s: %s\n", seed, cleanLong(r.Repeat))
+	return fmt.Sprintf("repeat%s: %s\n", seed, CleanLong(r.Repeat))
 }
 
 // table is left-aligned in its first column and right-aligned in the others.

@@ -23,6 +23,8 @@ type Prediction struct {
 	Connections int
 	MaxAttempts int64
 	DropAfter   time.Duration
+	// Tap, when set, sees every event in order. It must not keep the pointer.
+	Tap func(*report.Event)
 }
 
 // Predict runs the plan through the engine that ships, in virtual time. The
@@ -33,7 +35,7 @@ func Predict(ctx context.Context, p Prediction) (*report.Result, error) {
 		return nil, err
 	}
 	w := &wire{start: p.Plan.Start, answerIn: int64(p.Answer), room: p.Connections, store: limit.NewStore(limiter, limit.StoreOptions{})}
-	c := report.NewCollector(report.Setup{Names: report.Names{Key: p.Plan.KeyLabel,
+	c := report.NewCollector(report.Setup{Tap: p.Tap, Names: report.Names{Key: p.Plan.KeyLabel,
 		Population: func(i uint16) string { return p.Plan.Populations[i].Name }}})
 	e, err := load.New(load.Config{Plan: p.Plan, Seed: p.Plan.Seed, Senders: []load.Sender{w}, Shards: []*report.Shard{c.Shard()},
 		Clock: w.clock, Targets: 1, Limits: p.Limits, MaxAttempts: p.MaxAttempts, DropAfter: p.DropAfter,

@@ -121,7 +121,7 @@ func openRun(t testing.TB, play bool) (*Tape, *report.Result) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, frames, err := report.Replay(saved, nil)
+	r, frames, err := report.RebuildFilm(saved, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,6 +97,7 @@ func TestEveryDocumentedCommandParses(t *testing.T) {
 			}
 			for line := range strings.Lines(strings.ReplaceAll(block, "\\\n", " ")) {
 				line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+				line = strings.TrimPrefix(line, "ExecStart=/usr/local/bin/") // of a systemd unit
 				if !strings.HasPrefix(line, "weir ") {
 					continue
 				}

@@ -24,10 +24,11 @@ func newInspectCmd(a *app) *cobra.Command {
 	return group("inspect", "See what rate limiters keep in Redis, whoever wrote it",
 		`Reads the state of rate limiters in Redis, weir's own and those of some thirty
 libraries and gateways, and says what it means: how much is left, when the next
-call passes, and what is wrong. Only plain reads are sent.`,
+call passes, and what is wrong. Only plain reads are sent, but for what
+weir inspect bucket writes.`,
 		`  weir inspect get k-7 --redis redis://localhost:6379
   weir inspect layouts`,
-		newInspectGetCmd(a), newInspectLayoutsCmd(a))
+		newInspectGetCmd(a), newInspectWatchCmd(a), newInspectBucketCmd(a), newInspectLayoutsCmd(a))
 }
 
 // inspectFlags are those of every verb that looks at state.

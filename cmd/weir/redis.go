@@ -47,21 +47,32 @@ func (r *redisFlags) embedded() bool { return r.url == embeddedRedis }
 // Passwords may also come from WEIR_REDIS_PASSWORD and, for the sentinels'
 // own, WEIR_REDIS_SENTINEL_PASSWORD.
 func (r *redisFlags) open(ctx context.Context, a *app) (redis.UniversalClient, error) {
+	c, away, err := r.dial(ctx, a)
+	switch {
+	case err != nil:
+		return nil, err
+	case away != nil:
+		_ = c.Close() // why it cannot be used is known already
+		return nil, away
+	}
+	return c, nil
+}
+
+// dial is open for whoever can do without: away says why there was no answer.
+func (r *redisFlags) dial(ctx context.Context, a *app) (c redis.UniversalClient, away, err error) {
 	o := r.options
 	o.URL = string(r.url)
 	o.Password = a.env("WEIR_REDIS_PASSWORD")
 	o.SentinelPassword = a.env("WEIR_REDIS_SENTINEL_PASSWORD")
-	c, err := redisconn.Open(o)
-	if err != nil {
-		return nil, redisError(err)
+	if c, err = redisconn.Open(o); err != nil {
+		return nil, nil, redisError(err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, greeting)
 	defer cancel()
 	if err := redisconn.Ping(ctx, c); err != nil {
-		_ = c.Close() // why it cannot be used is known already
-		return nil, redisError(err)
+		return c, redisError(err), nil
 	}
-	return c, nil
+	return c, nil, nil
 }
 
 // redisError types an error of opening or using a Redis.

@@ -19,6 +19,7 @@ func verbs(a *app) []*cobra.Command {
 		newServeCmd(a),
 		newSimCmd(a),
 		newInspectCmd(a),
+		newReplayCmd(a),
 		newVersionCmd(a),
 		newCompletionCmd(a),
 	}

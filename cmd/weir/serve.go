@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"strings"
 	"time"
@@ -60,7 +61,8 @@ func newServeCmd(a *app) *cobra.Command {
 		Use:   "serve",
 		Short: "Serve a rate-limited endpoint, right or wrong on purpose",
 		Long: `Starts a fleet of gateways that put one limit in front of an echo or of an
-upstream. Their addresses go to stderr, one a line.
+upstream. Their addresses go to stderr, one a line, and then where the limit is
+kept.
 
 Every gateway answers GET /-/counts with the fleet's own books: offered,
 admitted and refused, in all, per gateway and for the busiest keys (?top=N).
@@ -104,8 +106,8 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 		Args: argNames(),
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.limit, "limit", "10/s,burst=20", "what one key is promised, such as 10/s,burst=20 or fixed-window:limit=600,window=60s")
-	fs.IntVar(&o.gateways, "gateways", 1, "how many gateways share the limit")
+	fs.StringVar(&o.limit, "limit", "10/s,burst=20", "the `LIMIT`: what one key is promised, such as 10/s,burst=20 or fixed-window:limit=600,window=60s")
+	fs.IntVar(&o.gateways, "gateways", 1, "the `NUMBER` of gateways that share the limit")
 	fs.Var(&o.design, "design", "how they share it: "+designNames())
 	fs.StringVar(&o.listen, "listen", "127.0.0.1:8080", "`HOST:PORT` of the first gateway, the others follow; port 0 takes free ones")
 	fs.BoolVar(&o.allowRemote, "allow-remote", false, "let --listen name an address that other machines can reach")
@@ -120,10 +122,10 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs.Var(newChoice(&o.keyNames, "auto", "plain", "hash"), "key-names", "how keys are shown; auto hides real callers' keys, that is with --upstream, --allow-remote or --keys-file")
 	fs.StringVar(&o.cost.Header, "cost-header", "", "header `NAME` with a request's cost")
 	fs.StringVar(&o.cost.Query, "cost-query", "", "query parameter `NAME` with a request's cost")
-	fs.Int64Var(&o.cost.Max, "max-cost", 1_000_000, "the highest cost that a request may name")
-	fs.StringVar(&o.dialect, "dialect", dialect.Styles()[0], "header fields about the limit: "+strings.Join(dialect.Styles(), ", "))
-	fs.DurationVar(&o.latency, "latency", 0, "how long an answer takes")
-	fs.DurationVar(&o.refusalLatency, "refusal-latency", 0, "how long a refusal takes (default the same as --latency)")
+	fs.Int64Var(&o.cost.Max, "max-cost", 1_000_000, "the highest `COST` that a request may name")
+	fs.StringVar(&o.dialect, "dialect", dialect.Styles()[0], "the `DIALECT` of header fields about the limit: "+strings.Join(dialect.Styles(), ", "))
+	fs.DurationVar(&o.latency, "latency", 0, "the `DURATION` that an answer takes")
+	fs.DurationVar(&o.refusalLatency, "refusal-latency", 0, "the `DURATION` that a refusal takes (default the same as --latency)")
 	fs.StringVar(&o.upstream, "upstream", "", "pass admitted requests on to this `URL` instead of echoing")
 	fs.StringArrayVar(&o.wrong, "wrong", nil, "make this `MISTAKE` on purpose (repeatable)")
 	fs.Float64Var(&o.faults.Before, "fault-before", 0, "`SHARE` of connections to cut before the request counts, from 0 to 1")
@@ -141,6 +143,7 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	o.designGiven = func() bool { return fs.Changed("design") }
 	o.refusalLatencyIsSame = func() bool { return !fs.Changed("refusal-latency") }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, o, repeatLine(cmd)) }
+	underHeadings(a, cmd, serveHeadings...)
 	cmd.AddCommand(newServeRulesCmd(a), newServeWhyCmd(a), newServeMeteredCmd(a))
 	return cmd
 }
@@ -247,7 +250,7 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	}
 	defer done()
 	c.Redis, c.Notice = store, notice(a)
-	operation, set, err := o.store.operate.read(ctx, a, store, c.Gateways, o.quiet)
+	operation, set, err := o.store.operate.read(ctx, a, store, max(c.Gateways, c.Fleet), o.quiet)
 	if err != nil {
 		return err
 	}
@@ -268,15 +271,18 @@ func runServe(ctx context.Context, a *app, o serveOptions, repeat func(seed int6
 	if failed == nil {
 		failed = operation.start(ctx, a, o.store.operate, f, o.quiet)
 	}
-	interrupted := false
-	if failed == nil {
-		interrupted, failed = untilOver(ctx, f, o.runFor)
+	interrupted, served := false, failed == nil
+	if served {
+		interrupted, failed = untilOver(ctx, f, operation, o.runFor)
 	}
 
 	stop, cancel := context.WithTimeout(a.cut, max(c.Latency, c.RefusalLatency)+c.StoreTimeout+stopGrace)
 	defer cancel()
 	if err := errors.Join(operation.stop(stop), f.Stop(stop)); failed == nil && err != nil {
 		failed = reachError(err, "")
+	}
+	if !served {
+		return failed
 	}
 	// What was served is reported whatever ended it.
 	res, err := f.Result(report.Meta{Name: f.Name(), Seed: seed, Repeat: repeat(seed), Interrupted: interrupted})
@@ -326,12 +332,20 @@ func announce(a *app, f *gateway.Fleet, o *serveOptions, where string) error {
 		}
 	}
 	if !o.quiet {
+		ctrlC := ""
+		if a.stderrTTY {
+			ctrlC = " Ctrl-C ends it and prints what it saw."
+		}
 		_ = lines(a.stderr) // nothing is left to tell it to
 		if where != "" {
 			fmt.Fprintln(a.stderr, where)
 		}
-		if a.stderrTTY {
-			fmt.Fprintf(a.stderr, "%s, kept in %s. Ctrl-C ends it and prints what it saw.\n", f.Name(), o.store.kept())
+		fmt.Fprintf(a.stderr, "%s, kept in %s.%s\n", f.Name(), o.store.kept(), ctrlC)
+		if c := f.Caution(); c != "" {
+			fmt.Fprintln(a.stderr, c)
+		}
+		if o.store.redis.given() {
+			fmt.Fprintf(a.stderr, "While Redis does not answer, %s.\n", f.WithoutStore())
 		}
 	}
 	return nil
@@ -339,7 +353,7 @@ func announce(a *app, f *gateway.Fleet, o *serveOptions, where string) error {
 
 // untilOver waits for the end of the run. An interrupt is how a run without a
 // duration is meant to end.
-func untilOver(ctx context.Context, f *gateway.Fleet, d time.Duration) (interrupted bool, err error) {
+func untilOver(ctx context.Context, f *gateway.Fleet, op *operation, d time.Duration) (interrupted bool, err error) {
 	var over <-chan time.Time
 	if d > 0 {
 		t := time.NewTimer(d)
@@ -353,6 +367,8 @@ func untilOver(ctx context.Context, f *gateway.Fleet, d time.Duration) (interrup
 		return d > 0, nil
 	case err := <-f.Failed():
 		return false, reachError(err, "weir serve --listen 127.0.0.1:0")
+	case err := <-op.failed():
+		return false, reachError(err, "weir serve --admin 127.0.0.1:0")
 	}
 }
 
@@ -363,7 +379,10 @@ func serveError(err error) error {
 	if typed, ok := keysError(err); ok {
 		return typed
 	}
+	var file *fs.PathError
 	switch {
+	case errors.As(err, &file):
+		return reachError(err, "a file that is there and that this user may read")
 	case errors.As(err, &share):
 		return usageError(err, "weir serve --design local")
 	case errors.As(err, &config):

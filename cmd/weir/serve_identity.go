@@ -2,7 +2,7 @@ package main
 
 import (
 	"errors"
-	"fmt"
+	"log"
 
 	"github.com/spf13/pflag"
 	"github.com/weir-cli/weir/gateway"
@@ -28,14 +28,14 @@ type identityOptions struct {
 func newIdentityOptions(fs *pflag.FlagSet) *identityOptions {
 	o := &identityOptions{changed: fs.Changed}
 	fs.StringVar(&o.keysFile, "keys-file", "", "take only the keys in this `FILE`, one a line: KEY PLAN [NAME]; others are answered 401. Read again when it changes")
-	fs.StringVar(&o.unknownLimit, "unknown-limit", "10/s,burst=10", "how often one address may come with a key that --keys-file does not have, on each gateway")
+	fs.StringVar(&o.unknownLimit, "unknown-limit", "10/s,burst=10", "the `LIMIT` on how often one address may come with a key that --keys-file does not have, on each gateway")
 	fs.StringArrayVar(&o.trusted, "trust-proxy", nil, "believe what this `ADDRESS` or network, or unix, says about a caller's address (repeatable)")
 	fs.StringVar(&o.header, "address-header", "X-Forwarded-For", "the `NAME` of the header where a trusted proxy says it: a list of addresses, or Forwarded")
 	fs.IntVar(&o.ipv6Prefix, "ipv6-prefix", 64, "how many `BITS` of an IPv6 address are one caller")
-	fs.StringVar(&o.retryAfter, "retry-after", "exact", "how Retry-After is chosen: exact, jitter=FRACTION or jitter=DURATION later, or slots[=REACH], a slot for each refused caller")
+	fs.StringVar(&o.retryAfter, "retry-after", "exact", "`HOW` Retry-After is chosen: exact, jitter=FRACTION or jitter=DURATION later, or slots[=REACH], a slot for each refused caller")
 	fs.BoolVar(&o.millis, "retry-after-ms", false, "say waits in milliseconds as well, as retry-after-ms")
 	fs.BoolVar(&o.security, "security-retry-after", false, "let refusals by security rules tell their wait")
-	fs.StringVar(&o.shed, "shed", "", "answer 503 above so many requests in flight in a gateway: inflight=N, or adaptive to follow how long answers take")
+	fs.StringVar(&o.shed, "shed", "", "`HOW` to spare what is behind: answer 503 above so many requests in flight in a gateway: inflight=N, or adaptive to follow how long answers take")
 	return o
 }
 
@@ -79,8 +79,12 @@ func (o *identityOptions) config(c *gateway.Config) (err error) {
 
 // notice tells people what happens while the fleet serves.
 func notice(a *app) func(string) {
-	return func(line string) { fmt.Fprintln(a.stderr, report.Clean(line)) }
+	l := events(a)
+	return func(line string) { l.Print(report.CleanLong(line)) }
 }
+
+// events writes what happens while a fleet serves, with when.
+func events(a *app) *log.Logger { return log.New(a.stderr, "", log.LstdFlags|log.LUTC|log.Lmsgprefix) }
 
 // keysError types what is wrong with a file of keys; ok is false for any other
 // error.

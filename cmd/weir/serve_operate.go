@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log"
 	"os"
 	"os/signal"
@@ -62,16 +61,27 @@ func (o *operateOptions) check(redisGiven bool) error {
 type operation struct {
 	source  gateway.RuleSource // nil when there is one limit and no rules
 	against rules.Against
+	token   string         // of the admin listener
 	admin   *gateway.Admin // nil for none
 	end     context.CancelFunc
 	running sync.WaitGroup
 }
 
-// read finds the first rules, nil when there is one limit instead.
+// read finds the first rules, nil when there is one limit instead, and the
+// token of who may change them.
 func (o *operateOptions) read(ctx context.Context, a *app, store redis.UniversalClient, gateways int, quiet bool) (*operation, *rules.Set, error) {
 	op := &operation{against: rules.Against{Now: a.now().UnixNano(), Gateways: gateways}}
 	if store != nil {
 		op.against.Exact = exactInRedis
+	}
+	if o.admin != "" {
+		var err error
+		if op.token, err = o.token(a); err != nil {
+			return nil, nil, err
+		}
+		if err := (gateway.AdminConfig{Listen: o.admin, AllowRemote: o.adminRemote, Token: op.token}).Check(); err != nil {
+			return nil, nil, adminError(err)
+		}
 	}
 	switch o.rulesFrom {
 	case "":
@@ -90,7 +100,7 @@ func (o *operateOptions) read(ctx context.Context, a *app, store redis.Universal
 		return nil, nil, ruleError(err)
 	}
 	if len(problems) > 0 && !quiet {
-		fmt.Fprintf(a.stderr, "%s: %s; weir serve rules check %s says which\n", op.source, plural(len(problems), "warning and note"), o.rulesFrom)
+		fmt.Fprintf(a.stderr, "%s: %s; weir serve rules check %s has them\n", op.source, plural(len(problems), "remark"), o.rulesFrom)
 	}
 	return op, s, nil
 }
@@ -99,11 +109,12 @@ func (o *operateOptions) read(ctx context.Context, a *app, store redis.Universal
 func (op *operation) start(ctx context.Context, a *app, o *operateOptions, f *gateway.Fleet, quiet bool) error {
 	ctx, op.end = context.WithCancel(ctx)
 	var keeper *gateway.RuleKeeper
+	said := events(a)
 	if op.source != nil {
 		keeper = gateway.NewRuleKeeper(gateway.KeeperConfig{
 			Source: op.source, Holder: f, Against: op.against, Now: a.now,
 			Observe: func(version int64, err error) {
-				sayLoaded(a.stderr, version, err, quiet)
+				sayLoaded(said, version, err, quiet)
 				f.RulesChecked(version, err)
 			},
 		})
@@ -113,13 +124,9 @@ func (op *operation) start(ctx context.Context, a *app, o *operateOptions, f *ga
 	if o.admin == "" {
 		return nil
 	}
-	token, err := o.token(a)
-	if err != nil {
-		return err
-	}
 	admin, err := gateway.NewAdmin(gateway.AdminConfig{
-		Listen: o.admin, AllowRemote: o.adminRemote, Token: token, Holder: f, Keeper: keeper,
-		Log: log.New(a.stderr, "", log.LstdFlags|log.LUTC|log.Lmsgprefix), Now: a.now,
+		Listen: o.admin, AllowRemote: o.adminRemote, Token: op.token, Holder: f, Keeper: keeper,
+		Log: events(a), Now: a.now,
 	})
 	if err != nil {
 		return adminError(err)
@@ -133,6 +140,14 @@ func (op *operation) start(ctx context.Context, a *app, o *operateOptions, f *ga
 		fmt.Fprintln(a.stderr, "admin: "+admin.URL())
 	}
 	return nil
+}
+
+// failed reports that the admin listener stopped by itself.
+func (op *operation) failed() <-chan error {
+	if op.admin == nil {
+		return nil
+	}
+	return op.admin.Failed()
 }
 
 // stop ends what start began.
@@ -165,12 +180,12 @@ func reloadOnHangup(ctx context.Context, k *gateway.RuleKeeper) {
 
 // sayLoaded is a line about rules that came. A copy that is not taken is an
 // error, which is told however quiet a run is.
-func sayLoaded(w io.Writer, version int64, err error, quiet bool) {
+func sayLoaded(l *log.Logger, version int64, err error, quiet bool) {
 	switch {
 	case err != nil:
-		fmt.Fprintf(w, "rules: %s; version %d stays in force\n", printable(err.Error()), version)
+		l.Printf("rules: %s; version %d stays in force", printable(err.Error()), version)
 	case !quiet:
-		fmt.Fprintf(w, "rules: version %d is in force\n", version)
+		l.Printf("rules: version %d is in force", version)
 	}
 }
 

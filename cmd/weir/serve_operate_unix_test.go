@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"log"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -70,9 +71,9 @@ func TestHangupReloads(t *testing.T) {
 
 func TestLoadedRulesAreSaid(t *testing.T) {
 	var out bytes.Buffer
-	sayLoaded(&out, 4, nil, false)
-	sayLoaded(&out, 4, nil, true)
-	sayLoaded(&out, 4, &gateway.OldRulesError{Version: 2, InForce: 4}, true)
+	sayLoaded(log.New(&out, "", 0), 4, nil, false)
+	sayLoaded(log.New(&out, "", 0), 4, nil, true)
+	sayLoaded(log.New(&out, "", 0), 4, &gateway.OldRulesError{Version: 2, InForce: 4}, true)
 	want := "rules: version 4 is in force\nrules: rules of version 2 come too late: version 4 is in force; version 4 stays in force\n"
 	if got := out.String(); got != want || strings.Count(got, "\n") != 2 {
 		t.Errorf("got %q, want %q", got, want)

@@ -13,6 +13,10 @@ import (
 	"github.com/weir-cli/weir/limit"
 )
 
+// embeddedTimeout is how long a check may take where the store waits for the
+// same processors as everything else.
+const embeddedTimeout = time.Second
+
 // storeOptions are the flags of weir serve about the store that the gateways
 // share, and about what stands in for it.
 type storeOptions struct {
@@ -22,33 +26,50 @@ type storeOptions struct {
 	onFailure string
 	operate   *operateOptions
 	rollout   time.Duration
+	fleet     int
+	anyway    bool
 	changed   func(flag string) bool
 }
 
 func newStoreOptions(fs *pflag.FlagSet) *storeOptions {
 	o := &storeOptions{redis: newRedisFlags(fs), changed: fs.Changed}
 	fs.Lookup("redis").Usage += ", or embedded for one inside this process"
-	fs.DurationVar(&o.timeout, "store-timeout", 50*time.Millisecond, "how long a check in Redis may take")
-	fs.StringVar(&o.breaker, "breaker", "5/1s", "failures in a row after which a gateway ceases to ask Redis, and how often it looks again")
-	fs.StringVar(&o.onFailure, "on-failure", "local", "what decides while Redis does not answer: open (admit), closed (refuse), or local (each gateway's share of the limit), also as local,slack=20%")
+	fs.DurationVar(&o.timeout, "store-timeout", 50*time.Millisecond, "the `DURATION` that a check in Redis may take; 1s with embedded, which shares this process's processors")
+	fs.StringVar(&o.breaker, "breaker", "5/1s", "`FAILURES/DURATION`: failures in a row after which a gateway ceases to ask Redis, and how often it looks again")
+	fs.StringVar(&o.onFailure, "on-failure", "local", "what decides while Redis does not answer, the `MODE`: open (admit), closed (refuse), or local (each gateway's share of the limit), also as local,slack=20%")
+	fs.IntVar(&o.fleet, "fleet", 0, "the `NUMBER` of gateways in all that share this Redis, those of other processes included (default those here): what a gateway's share of a limit is measured by")
+	fs.BoolVar(&o.anyway, "start-without-redis", false, "start also while Redis does not answer; what --on-failure says, or each rule, decides until it does")
 	o.operate = newOperateOptions(fs)
-	fs.DurationVar(&o.rollout, "rules-rollout", 0, "how long new rules take from the first gateway to the last")
+	fs.DurationVar(&o.rollout, "rules-rollout", 0, "the `DURATION` that new rules take from the first gateway to the last")
 	return o
 }
 
 // config fills in what the flags say, but for the store itself.
 func (o *storeOptions) config(c *gateway.Config) (err error) {
 	if !o.redis.given() {
-		for _, f := range []string{"store-timeout", "breaker", "on-failure"} {
+		for _, f := range []string{"store-timeout", "breaker", "on-failure", "fleet"} {
 			if o.changed(f) {
-				return usagef("weir serve --redis embedded --"+f+"="+o.text(f), "--%s says nothing without --redis: memory does not fail", f)
+				return usagef("weir serve --redis embedded --"+f+"="+o.text(f), "--%s says nothing without --redis: memory is not shared and does not fail", f)
+			}
+		}
+	}
+	if !o.redis.given() || o.redis.embedded() {
+		for _, f := range []string{"redis-user", "redis-password-file", "redis-ca", "redis-cert", "redis-key", "redis-insecure", "start-without-redis"} {
+			if o.changed(f) {
+				return usagef("weir serve --redis redis://127.0.0.1:6379 --"+f+" …", "--%s says nothing without the --redis URL of a server", f)
 			}
 		}
 	}
 	if o.timeout <= 0 {
 		return usagef("weir serve --store-timeout 50ms", "--store-timeout %v is not above zero", o.timeout)
 	}
-	c.StoreTimeout = o.timeout
+	if o.changed("fleet") && o.fleet < c.Gateways {
+		return usagef("weir serve --gateways 1 --fleet 20", "--fleet %d is below the %d gateways that are here", o.fleet, c.Gateways)
+	}
+	c.Fleet = o.fleet
+	if c.StoreTimeout = o.timeout; o.redis.embedded() && !o.changed("store-timeout") {
+		c.StoreTimeout = embeddedTimeout
+	}
 	if c.Breaker, err = parseBreaker(o.breaker); err != nil {
 		return err
 	}
@@ -80,6 +101,8 @@ func (o *storeOptions) text(flag string) string {
 		return o.timeout.String()
 	case "breaker":
 		return o.breaker
+	case "fleet":
+		return strconv.Itoa(o.fleet)
 	}
 	return o.onFailure
 }
@@ -96,18 +119,28 @@ func (o *storeOptions) open(ctx context.Context, a *app) (c redis.UniversalClien
 		}
 		return e.Client(), "embedded Redis: " + e.URL(), func() { _ = e.Close() }, nil // nothing is kept
 	}
-	if c, err = o.redis.open(ctx, a); err != nil {
+	c, away, err := o.redis.dial(ctx, a)
+	switch {
+	case err != nil:
 		return nil, "", nil, err
+	case away != nil && (!o.anyway || ctx.Err() != nil):
+		_ = c.Close() // why it cannot be used is known already
+		return nil, "", nil, away
+	case away != nil:
+		events(a).Printf("%s: starting without it", printable(away.Error()))
 	}
 	return c, "", func() { _ = c.Close() }, nil // what it was asked is done
 }
 
-// kept says where limits are kept.
+// kept says where limits are kept, without a password.
 func (o *storeOptions) kept() string {
-	if o.redis.given() {
-		return "Redis"
+	switch {
+	case !o.redis.given():
+		return "this process's memory"
+	case o.redis.embedded():
+		return "a Redis inside this process, gone at its end"
 	}
-	return "this process's memory"
+	return o.redis.url.String()
 }
 
 // parseBreaker reads 5/1s.

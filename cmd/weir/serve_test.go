@@ -58,8 +58,8 @@ func served(t *testing.T, n int, args ...string) (code int, stdout, stderr strin
 	case <-time.After(30 * time.Second):
 		t.Fatal("an interrupt did not end it")
 	}
-	if got := strings.Fields(errs.String()); strings.Join(got, " ") != strings.Join(urls, " ") {
-		t.Errorf("stderr %q, want the addresses %q", errs, urls)
+	if !strings.HasPrefix(errs.String(), strings.Join(urls, "\n")+"\n") || !strings.Contains(errs.String(), ", kept in ") {
+		t.Errorf("stderr %q, want the addresses %q, and where the limit is kept", errs, urls)
 	}
 	return code, out.String(), errs.String()
 }

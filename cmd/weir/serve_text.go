@@ -24,10 +24,16 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 	case r.Verdict == report.Broken:
 		say("The promise was broken: key %s got %s between %.3f s and %.3f s, where %s allows %.1f.",
 			report.Clean(b.Key), report.Count(b.WorstAdmitted), b.WorstInterval.FromS, b.WorstInterval.ToS, report.Clean(b.Promise), b.WorstAllows)
+		if c.StoodIn() != (gateway.SourceCounts{}) {
+			say("The store did not answer all the time; what passed without it is in the first note.")
+		}
 	case b.Tested:
 		say("The promise held: %s, on %s.", report.Clean(b.Promise), plural(int(b.KeysJudged), "key"))
 	default:
 		say("The promise held, but nobody asked for more than %s.", report.Clean(b.Promise))
+	}
+	if c.Store != nil && t.Offered > 0 {
+		say("The store was asked %s.", plural(int(c.Store.Calls), "time"))
 	}
 	if len(c.PerGateway) > 1 {
 		fmt.Fprintln(w)
@@ -41,7 +47,11 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 	if len(r.PerKey) > 1 {
 		fmt.Fprintln(w)
 		table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "key\toffered\tadmitted\trefused\tworst excess")
+		head, excess := "key\toffered\tadmitted\trefused", func(report.KeyRow) string { return "" }
+		if r.Bound != nil { // judged by one promise
+			head, excess = head+"\tworst excess", func(k report.KeyRow) string { return fmt.Sprintf("\t%.1f", k.WorstExcess) }
+		}
+		fmt.Fprintln(table, head)
 		for i, k := range r.PerKey {
 			if i == servedRows || k.Keys > 0 {
 				rest := int64(len(r.PerKey) - i)
@@ -51,7 +61,7 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 				fmt.Fprintf(table, "… and %s more\n", report.Count(rest))
 				break
 			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%.1f\n", report.Clean(k.Key), report.Count(k.Offered), report.Count(k.Admitted), report.Count(k.Refused), k.WorstExcess)
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s%s\n", report.Clean(k.Key), report.Count(k.Offered), report.Count(k.Admitted), report.Count(k.Refused), excess(k))
 		}
 		table.Flush()
 	}
@@ -62,7 +72,7 @@ func writeServed(w io.Writer, r *report.Result, c gateway.Snapshot, width int) e
 		fmt.Fprintln(w)
 	}
 	for _, n := range r.Notes {
-		say("note: %s", report.Clean(n))
+		say("note: %s", report.CleanLong(n))
 	}
 	if r.Repeat != "" {
 		fmt.Fprint(w, report.RepeatLine(r))

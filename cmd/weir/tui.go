@@ -241,7 +241,7 @@ func readEvents(in io.Reader, promise *report.Promise) (tui.About, []*report.Sna
 	if err != nil {
 		return tui.About{}, nil, err
 	}
-	r, frames, err := report.Replay(saved, promise)
+	r, frames, err := report.RebuildFilm(saved, promise)
 	if err != nil {
 		return tui.About{}, nil, err
 	}

@@ -224,6 +224,24 @@ func limitChange(kind, rule, whose string, a, b limit.Spec) Change {
 	return c
 }
 
+// moved is what it means for the bucket of a key that it goes from limit a to b,
+// one of which is nil for the default of r. It is "" when r is nil: then all is
+// said of the rule.
+func moved(r *Rule, a, b *Limit) string {
+	if r == nil {
+		return ""
+	}
+	for _, l := range []**Limit{&a, &b} {
+		if *l == nil {
+			*l = r.def
+		}
+	}
+	if a == nil || b == nil { // a rule without a default, which the checker refuses
+		return bucketsKeep
+	}
+	return limitChange("", "", "", a.Spec, b.Spec).Buckets
+}
+
 // sorted reports whether Redis keeps a limit's state in a sorted set; others
 // are hashes.
 func sorted(s limit.Spec) bool {
@@ -259,7 +277,7 @@ func diffOverrides(a, b *Set, now int64) (out []Change) {
 		old := a.Override(o.Key, o.Rule)
 		if old == nil {
 			c := change("override-added", o)
-			c.To, c.Buckets = o.Limit.Spec.String(), bucketsKeep
+			c.To, c.Buckets = o.Limit.Spec.String(), moved(a.Rule(o.Rule), nil, o.Limit)
 			out = append(out, c)
 			continue
 		}
@@ -279,7 +297,7 @@ func diffOverrides(a, b *Set, now int64) (out []Change) {
 			continue
 		}
 		c := change("override-removed", o)
-		if c.From, c.Buckets = o.Limit.Spec.String(), bucketsKeep; o.Expired(now) {
+		if c.From, c.Buckets = o.Limit.Spec.String(), moved(b.Rule(o.Rule), o.Limit, nil); o.Expired(now) {
 			c.Kind, c.Buckets = "override-expired", ""
 		}
 		out = append(out, c)

@@ -20,9 +20,16 @@ func Need(t testing.TB, program string) string {
 	if err == nil {
 		return path
 	}
-	if os.Getenv(RequireEnv) == "1" {
-		t.Fatalf("%s=1, and %s is not here: %v", RequireEnv, program, err)
-	}
-	t.Skipf("%s is not here: install it to run this test", program)
+	Missing(t, program+" is not here: install it to run this test")
 	return ""
+}
+
+// Missing is Need for what is no program: the test is skipped for that reason,
+// or fails when [RequireEnv] is 1.
+func Missing(t testing.TB, reason string) {
+	t.Helper()
+	if os.Getenv(RequireEnv) == "1" {
+		t.Fatalf("%s=1, and %s", RequireEnv, reason)
+	}
+	t.Skipf("%s", reason)
 }

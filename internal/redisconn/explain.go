@@ -183,7 +183,7 @@ func aboutPermission(err error) (what, hint string) {
 	case strings.Contains(text, "channel"):
 		return "the user may not use this channel", setuser + "'&*'"
 	case strings.Contains(text, "access"):
-		return "the user may not touch the limiter's keys", setuser + "'~rl:*'"
+		return "the user may not touch the limiter's keys", setuser + "'~rl:*', and for rules '~{rl:rules}:history'"
 	case strings.Contains(text, "script"):
 		return "the user may not run a command that the script runs", setuser + "+@read +@write +time"
 	}

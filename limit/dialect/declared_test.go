@@ -11,12 +11,12 @@ import (
 func TestDeclared(t *testing.T) {
 	st := State{
 		Limit: 20, Remaining: 0, RetryAfter: 1200 * ms, ResetAfter: 2 * sec, Policy: "orders-burst", Now: noon * 1e9,
-		Declared: []Declared{
-			{Name: "orders", Quota: 600, Window: time.Minute},
-			{Name: "orders-burst", Quota: 20},
-			{Name: "daily", Quota: 10_000, Window: 24 * time.Hour},
-			{Name: "uploads", Quota: 3, Unit: "concurrent-requests"},
-		},
+	}
+	all := []Declared{
+		{Name: "orders", Quota: 600, Window: time.Minute},
+		{Name: "orders-burst", Quota: 20},
+		{Name: "daily", Quota: 10_000, Window: 24 * time.Hour},
+		{Name: "uploads", Quota: 3, Unit: "concurrent-requests"},
 	}
 	for style, want := range map[Style]string{
 		Draft11: `RateLimit-Policy: "orders";q=600;w=60, "orders-burst";q=20, "daily";q=10000;w=86400, "uploads";q=3;qu="concurrent-requests"|RateLimit: "orders-burst";r=0;t=2`,
@@ -24,6 +24,7 @@ func TestDeclared(t *testing.T) {
 		Draft06: `RateLimit-Policy: 600;w=60, 10000;w=86400|RateLimit-Limit: 20|RateLimit-Remaining: 0|RateLimit-Reset: 2`,
 		Draft03: `RateLimit-Limit: 20, 600;w=60, 10000;w=86400|RateLimit-Remaining: 0|RateLimit-Reset: 2`,
 	} {
+		st.Policies = style.Policies(all)
 		var lines []string
 		for _, p := range style.Append(nil, st) {
 			lines = append(lines, p.Name+": "+p.Value)
@@ -45,9 +46,13 @@ func TestDeclared(t *testing.T) {
 // Two policies of one quota have one name in the older drafts, and a wait that
 // nobody knows has no t.
 func TestDeclaredOdd(t *testing.T) {
-	st := State{OK: true, Limit: 10, Remaining: 3, ResetAfter: -2, Declared: []Declared{{Quota: 10, Window: sec}, {Quota: 10, Window: time.Minute}, {Quota: -1, Window: -1}}}
-	if got := intPolicies(&st); got != "10;w=1" {
+	all := []Declared{{Quota: 10, Window: sec}, {Quota: 10, Window: time.Minute}, {Quota: -1, Window: -1}}
+	st := State{OK: true, Limit: 10, Remaining: 3, ResetAfter: -2, Policies: Draft11.Policies(all)}
+	if got := Draft07.Policies(all); got != "10;w=1" {
 		t.Errorf("integer policies %q", got)
+	}
+	if got := Silent.Policies(all) + GitHub.Policies(all); got != "" {
+		t.Errorf("styles without policies write %q", got)
 	}
 	pairs := Draft11.Append(nil, st)
 	if got := pairs[0].Value; got != `"default";q=10;w=1, "default";q=10;w=60, "default";q=0` {

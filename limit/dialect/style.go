@@ -67,9 +67,9 @@ type State struct {
 	Window     time.Duration // 0 when the limit has none
 	Policy     string        // name of the policy; empty is "default"
 	Now        int64         // unix nanoseconds; for instants
-	// Declared are the policies in force. When there are none, Limit and
-	// Window are the one policy.
-	Declared []Declared
+	// Policies are the policies in force, as [Style.Policies] writes them. ""
+	// is one policy of Limit and Window.
+	Policies string
 }
 
 // Declared is one policy, as RateLimit-Policy names it.
@@ -111,15 +111,15 @@ func (s Style) Append(dst []Pair, st State) []Pair {
 		if refusedFor || st.ResetAfter >= 0 { // without t there is no hint
 			state = strconv.AppendInt(append(state, ";t="...), until, 10)
 		}
-		dst = append(dst, Pair{"RateLimit-Policy", namedPolicies(&st)}, Pair{"RateLimit", string(state)})
+		dst = append(dst, Pair{"RateLimit-Policy", s.policies(&st)}, Pair{"RateLimit", string(state)})
 	case Draft07:
-		dst = appendIntPolicy(dst, &st)
+		dst = s.appendIntPolicy(dst, &st)
 		dst = append(dst, Pair{"RateLimit", "limit=" + itoa(limit) + ", remaining=" + itoa(left) + ", reset=" + itoa(until)})
 	case Draft06, Draft03:
 		first := itoa(limit)
 		if s == Draft06 {
-			dst = appendIntPolicy(dst, &st)
-		} else if p := intPolicies(&st); p != "" {
+			dst = s.appendIntPolicy(dst, &st)
+		} else if p := s.policies(&st); p != "" {
 			first += ", " + p
 		}
 		dst = append(dst, Pair{"RateLimit-Limit", first},
@@ -139,21 +139,31 @@ func (s Style) Append(dst []Pair, st State) []Pair {
 	return dst
 }
 
-// declared is what st declares; room saves an allocation.
-func (st *State) declared(room *[1]Declared) []Declared {
-	if len(st.Declared) > 0 {
-		return st.Declared
+// policies are what st declares.
+func (s Style) policies(st *State) string {
+	if st.Policies != "" {
+		return st.Policies
 	}
-	room[0] = Declared{Name: st.Policy, Quota: st.Limit, Window: st.Window}
-	return room[:]
+	return s.Policies([]Declared{{Name: st.Policy, Quota: st.Limit, Window: st.Window}})
+}
+
+// Policies writes policies as the style does, for [State]; "" when it has no
+// field for them or none can be written. They are the same in every answer, so
+// they are written once.
+func (s Style) Policies(all []Declared) string {
+	switch s {
+	case Draft11:
+		return namedPolicies(all)
+	case Draft07, Draft06, Draft03:
+		return intPolicies(all)
+	}
+	return ""
 }
 
 // namedPolicies is draft 11's RateLimit-Policy.
-func namedPolicies(st *State) string {
-	var room [1]Declared
-	var space [160]byte
-	b := space[:0]
-	for i, p := range st.declared(&room) {
+func namedPolicies(all []Declared) string {
+	var b []byte
+	for i, p := range all {
 		if i > 0 {
 			b = append(b, ", "...)
 		}
@@ -172,8 +182,8 @@ func namedPolicies(st *State) string {
 	return string(b)
 }
 
-func appendIntPolicy(dst []Pair, st *State) []Pair {
-	if p := intPolicies(st); p != "" {
+func (s Style) appendIntPolicy(dst []Pair, st *State) []Pair {
+	if p := s.policies(st); p != "" {
 		return append(dst, Pair{"RateLimit-Policy", p})
 	}
 	return dst
@@ -182,10 +192,8 @@ func appendIntPolicy(dst []Pair, st *State) []Pair {
 // intPolicies are policies as drafts up to 07 write them. A window is required
 // there, and a policy's only name is its quota: one without a window, and a
 // second one of the same quota, are left out.
-func intPolicies(st *State) string {
-	var room [1]Declared
+func intPolicies(all []Declared) string {
 	var b []byte
-	all := st.declared(&room)
 	for i, p := range all {
 		w := ceilSeconds(p.Window)
 		if w == 0 || slices.ContainsFunc(all[:i], func(o Declared) bool { return o.Quota == p.Quota && o.Window > 0 }) {

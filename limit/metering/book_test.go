@@ -112,7 +112,7 @@ func fleet(seed uint64) (records []Record, used map[string]int64) {
 	now := int64(1)
 	meters := make([]*Meter, 1+rng.IntN(4))
 	for i := range meters {
-		meters[i] = NewMeter(fmt.Sprint("gw-", i), i+1, 64)
+		meters[i] = NewMeter(fmt.Sprint("gw-", i), i+1, 8*meterShards) // all eight keys fit into any shard
 		records = append(records, meters[i].Begin(now))
 	}
 	for range 20 {

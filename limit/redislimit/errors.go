@@ -28,7 +28,7 @@ type StoreError struct {
 func (e *StoreError) Error() string {
 	at := ""
 	if e.Node != "" {
-		at = " at " + e.Node
+		at = " at " + clean(e.Node)
 	}
 	return "store" + at + ": " + e.Kind.String() + ": " + clean(e.Err.Error())
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/redis/go-redis/v9"
 )
@@ -99,5 +100,13 @@ func TestErrorsAreOneBoundedLine(t *testing.T) {
 	}
 	if !errors.Is(&StoreError{Err: io.EOF}, io.EOF) {
 		t.Error("the cause is lost")
+	}
+}
+
+// A cluster says what its nodes are called.
+func TestErrorsAreOneCleanLine(t *testing.T) {
+	e := &StoreError{Kind: KindTimeout, Node: "a\nb\x1b[2J\xff:6379", Err: errors.New("x\r\ny")}
+	if text := e.Error(); strings.ContainsAny(text, "\r\n\x1b") || !utf8.ValidString(text) {
+		t.Errorf("%q", text)
 	}
 }

@@ -83,6 +83,13 @@ func (n *node) drain() {
 	}
 }
 
+// idles reports whether no lane is at work.
+func (n *node) idles() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.lanes == 0
+}
+
 // lane sends what waits until nothing does.
 func (n *node) lane() {
 	b := batches.Get().(*batch)

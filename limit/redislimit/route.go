@@ -9,6 +9,9 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
+// maxNodes is how many nodes of a cluster are remembered; none has as many.
+const maxNodes = 1024
+
 // errKindOfClient refuses clients whose way of finding a key's server the
 // Store does not know.
 var errKindOfClient = errors.New("only *redis.Client and *redis.ClusterClient can carry a limiter")
@@ -33,8 +36,25 @@ func (s *Store) nodeOf(c *redis.Client) *node {
 	if n, ok := s.nodes.Load(c); ok {
 		return n.(*node)
 	}
+	s.makeRoom()
 	n, _ := s.nodes.LoadOrStore(c, s.newNode(c))
 	return n.(*node)
+}
+
+// makeRoom forgets the nodes that nobody asks just now when there are as many
+// as may be: the map's clients are gone by then, or are found again.
+func (s *Store) makeRoom() {
+	n := 0
+	s.nodes.Range(func(any, any) bool { n++; return true })
+	if n < maxNodes {
+		return
+	}
+	s.nodes.Range(func(c, n any) bool {
+		if n.(*node).idles() {
+			s.nodes.Delete(c)
+		}
+		return true
+	})
 }
 
 // newNode makes c keep to the Store's timeout: its contexts do, if the client

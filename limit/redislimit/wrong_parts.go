@@ -3,7 +3,6 @@ package redislimit
 import (
 	"context"
 	"strconv"
-	"time"
 )
 
 // Checker is what decides on all of a request's limits at once, as a [Store]
@@ -46,13 +45,4 @@ func (w WrongTwoCalls) Take(ctx context.Context, parts ...Part) (Answer, error) 
 // which a changed rule clamps and never fills.
 func WrongVersionKey(key string, version int64) string {
 	return key + ":v" + strconv.FormatInt(version, 10)
-}
-
-// WrongClock is a clock that is wrong on purpose: the caller's own, in unix
-// ns, ahead by that much, or behind if negative. With a rule whose spec says
-// Follow, each check writes its caller's time: the fast caller's refills the
-// time that it is ahead, the next one's sets the clock back, and the same time
-// is refilled again. A check on the store's own clock has one time for all.
-func WrongClock(ahead time.Duration) func() int64 {
-	return func() int64 { return time.Now().Add(ahead).UnixNano() }
 }

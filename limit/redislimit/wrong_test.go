@@ -140,10 +140,6 @@ func TestFastClockRefillsTheSameTime(t *testing.T) {
 		if bound := 20 + 10*seconds; passed[right] > bound || passed[follow] < 5*bound {
 			t.Errorf("callers' clocks admit %d and one clock %d, the bound is %d", passed[follow], passed[right], bound)
 		}
-		skewed := WrongClock(time.Hour)() - time.Now().UnixNano()
-		if off := time.Duration(skewed) - time.Hour; off.Abs() > time.Minute {
-			t.Errorf("a clock an hour ahead is off by %v", off)
-		}
 	})
 }
 

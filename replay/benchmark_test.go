@@ -1,0 +1,73 @@
+package replay
+
+import (
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"github.com/weir-cli/weir/internal/redistest"
+)
+
+func TestBench(t *testing.T) {
+	server := redistest.Server(t, "--requirepass", "p")
+	c := server.Client(t).(*redis.Client)
+	half := ownRun(t, spec(t, "10/s,burst=20")).Halves[0]
+	b := &Bench{Client: c, Scripts: []Half{half}, Connections: []int{1, 3}, Pipelines: []int{1, 4}, Each: 30 * time.Millisecond, Keys: 50, Rate: 1_000_000_000, PlanKeys: 1_000_000}
+	r, err := b.Run(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Rows) != 12 || len(r.Scripts) != 1 {
+		t.Fatalf("%d rows and %d scripts", len(r.Rows), len(r.Scripts))
+	}
+	for _, row := range r.Rows {
+		if row.Calls < int64(row.Pipeline*row.Connections) || row.Calls%int64(row.Pipeline) != 0 || row.Failed != 0 || row.PerS <= 0 || row.OfSet <= 0 || row.P99MS < row.P50MS {
+			t.Errorf("%+v", row)
+		}
+	}
+	s := r.Scripts[0]
+	if s.BytesPerKey < 50 || s.BytesPerKey > 1000 || s.HotCalls == 0 || s.Shards < 100 || s.MemoryMB != s.BytesPerKey {
+		t.Errorf("%+v", s)
+	}
+	if left := server.CLI("DBSIZE"); left != "0" {
+		t.Errorf("%s keys were left behind", left)
+	}
+	// Calls that fail are counted, and the first error kept.
+	half.Map, _ = ParseMapping([]string{"KEYS[1]={key}"}, nil)
+	b.Scripts, b.Connections, b.Pipelines = []Half{half}, []int{1}, []int{1}
+	if r, err = b.Run(t.Context()); err == nil {
+		t.Errorf("a script without its arguments gave %+v", r.Scripts)
+	}
+}
+
+func TestReplyLen(t *testing.T) {
+	for text, want := range map[string]int{
+		"+OK\r\n": 5, ":12\r\n": 5, "$-1\r\n": 5, "$3\r\nabc\r\n": 9, "*2\r\n:1\r\n$1\r\nx\r\n": 15, "*0\r\n": 4, "*-1\r\n": 5,
+		"*1\r\n*2\r\n:1\r\n:2\r\n": 16, "-ERR x\r\n": 8,
+	} {
+		n, failed, err := replyLen([]byte(text + "+next\r\n"))
+		if n != want || err != nil || failed != (text[0] == '-') {
+			t.Errorf("%q is %d long, failed %v, %v", text, n, failed, err)
+		}
+		for i := range len(text) {
+			if n, _, err := replyLen([]byte(text[:i])); n != 0 || err != nil {
+				t.Errorf("%q of it is %d long, %v", text[:i], n, err)
+			}
+		}
+	}
+	for _, bad := range []string{"x\r\n", "$x\r\n", "*99999999999\r\n", "+OK\n"} {
+		if _, _, err := replyLen([]byte(bad)); err == nil {
+			t.Errorf("%q is RESP", bad)
+		}
+	}
+}
+
+func FuzzReplyLen(f *testing.F) {
+	f.Add([]byte("*2\r\n:1\r\n$1\r\nx\r\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if n, _, err := replyLen(b); n < 0 || n > len(b) || err != nil && n != 0 {
+			t.Fatalf("%q is %d long, %v", b, n, err)
+		}
+	})
+}

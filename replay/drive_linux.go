@@ -1,0 +1,158 @@
+package replay
+
+import (
+	"errors"
+	"net"
+	"os"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// driven is one connection of a drive.
+type driven struct {
+	fd   int
+	file *os.File
+	buf  []byte
+	n    int // bytes in buf
+	out  []byte
+	due  int // replies to come
+	sent time.Time
+	next int // in the load
+}
+
+// drive sends the load over the connections for a time, each with so many
+// calls in flight, from one thread: what is measured is the server.
+func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally, err error) {
+	ep, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return t, err
+	}
+	defer unix.Close(ep)
+	all := make([]*driven, len(conns))
+	defer func() {
+		for _, c := range all {
+			if c != nil {
+				_ = c.file.Close()
+			}
+		}
+	}()
+	for i, c := range conns {
+		f, err := c.(interface{ File() (*os.File, error) }).File()
+		if err != nil {
+			return t, err
+		}
+		all[i] = &driven{fd: int(f.Fd()), file: f, buf: make([]byte, 64<<10), next: i * len(l.commands) / len(conns)}
+		if err := unix.SetNonblock(all[i].fd, true); err != nil {
+			return t, err
+		}
+		if err := unix.EpollCtl(ep, unix.EPOLL_CTL_ADD, all[i].fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(i)}); err != nil {
+			return t, err
+		}
+	}
+	start := time.Now()
+	now := start
+	for _, c := range all {
+		if err := c.send(l, pipeline, now); err != nil {
+			return t, err
+		}
+	}
+	events := make([]unix.EpollEvent, 128)
+	flying := len(all)
+	for flying > 0 {
+		n, err := unix.EpollWait(ep, events, 5000)
+		if errors.Is(err, unix.EINTR) {
+			continue
+		}
+		if err != nil {
+			return t, err
+		}
+		if n == 0 {
+			return t, errors.New("the server does not answer")
+		}
+		now = time.Now()
+		for _, e := range events[:n] {
+			c := all[e.Fd]
+			whole, err := c.receive(&t)
+			if err != nil {
+				return t, err
+			}
+			if !whole {
+				continue
+			}
+			t.batch(pipeline, now.Sub(c.sent))
+			if now.Sub(start) >= d {
+				flying--
+				continue
+			}
+			if err := c.send(l, pipeline, now); err != nil {
+				return t, err
+			}
+		}
+	}
+	t.took = now.Sub(start)
+	return t, nil
+}
+
+func (c *driven) send(l *orders, pipeline int, now time.Time) error {
+	c.out = c.out[:0]
+	for range pipeline {
+		c.out = append(c.out, l.commands[c.next]...)
+		if c.next++; c.next == len(l.commands) {
+			c.next = 0
+		}
+	}
+	c.due, c.sent = pipeline, now
+	for b := c.out; len(b) > 0; {
+		n, err := unix.Write(c.fd, b)
+		switch {
+		case errors.Is(err, unix.EAGAIN):
+			_, err = unix.Poll([]unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLOUT}}, 5000)
+			if err != nil && !errors.Is(err, unix.EINTR) {
+				return err
+			}
+		case errors.Is(err, unix.EINTR):
+		case err != nil:
+			return err
+		default:
+			b = b[n:]
+		}
+	}
+	return nil
+}
+
+// receive reads what has come and reports whether all replies are there.
+func (c *driven) receive(t *tally) (bool, error) {
+	if c.n == len(c.buf) {
+		c.buf = append(c.buf, make([]byte, len(c.buf))...)
+	}
+	n, err := unix.Read(c.fd, c.buf[c.n:])
+	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if n == 0 {
+		return false, errors.New("the server closed the connection")
+	}
+	c.n += n
+	at := 0
+	for c.due > 0 {
+		size, failed, err := replyLen(c.buf[at:c.n])
+		if err != nil {
+			return false, err
+		}
+		if size == 0 {
+			break
+		}
+		if failed {
+			t.fail(c.buf[at : at+size])
+		}
+		at += size
+		c.due--
+	}
+	copy(c.buf, c.buf[at:c.n])
+	c.n -= at
+	return c.due == 0, nil
+}

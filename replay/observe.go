@@ -1,0 +1,109 @@
+package replay
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// observed is what is known of one run of a script.
+type observed struct {
+	reply    any
+	commands int64
+	work     int64  // commands, their arguments, and what came back
+	clock    bool   // asked for TIME
+	bad      string // a number that lost digits, with its command
+	touched  []touch
+}
+
+// touch is a command and one of its keys.
+type touch struct{ command, key string }
+
+// maxTouched bounds what is kept of one run.
+const maxTouched = 96
+
+// Commands by where their keys stand; the key of all others is their first
+// argument.
+var (
+	allKeys = words("DEL UNLINK EXISTS MGET TOUCH SUNION SINTER SDIFF RENAME RENAMENX SUNIONSTORE SINTERSTORE SDIFFSTORE RPOPLPUSH PFCOUNT PFMERGE")
+	noKeys  = words("TIME PING ECHO PUBLISH SPUBLISH DBSIZE INFO COMMAND LASTSAVE ROLE")
+	twoKeys = words("MSET MSETNX")
+	second  = words("OBJECT MEMORY")
+)
+
+func words(text string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(text) {
+		m[w] = true
+	}
+	return m
+}
+
+// keysOf are the keys of a command.
+func keysOf(name string, args []string) []string {
+	switch {
+	case len(args) == 0 || noKeys[name]:
+		return nil
+	case allKeys[name]:
+		return args
+	case twoKeys[name]:
+		var keys []string
+		for i := 0; i < len(args); i += 2 {
+			keys = append(keys, args[i])
+		}
+		return keys
+	case second[name]:
+		return args[1:min(2, len(args))]
+	}
+	return args[:1]
+}
+
+// saw notes a command that is about to run.
+func (o *observed) saw(name string, args []string) {
+	o.commands++
+	o.work += 1 + int64(len(args))
+	if name == "TIME" {
+		o.clock = true
+	}
+	for _, k := range keysOf(name, args) {
+		if len(o.touched) < maxTouched {
+			o.touched = append(o.touched, touch{name, k})
+		}
+	}
+	for i := 1; i < len(args) && o.bad == ""; i++ {
+		if lossy(args[i]) {
+			o.bad = name + " " + args[i]
+		}
+	}
+}
+
+// got notes what came back.
+func (o *observed) got(reply any) {
+	switch v := reply.(type) {
+	case []any:
+		o.work += int64(len(v))
+	case string:
+		o.work += int64(len(v) / 64)
+	}
+}
+
+// lossy reports whether a text is a number in scientific notation.
+func lossy(s string) bool {
+	if len(s) < 3 || len(s) > 40 {
+		return false
+	}
+	e := strings.IndexAny(s, "eE")
+	if e < 1 || e == len(s)-1 {
+		return false
+	}
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && c != '.' && c != 'e' && c != 'E' && c != '-' && c != '+' {
+			return false
+		}
+	}
+	f, err := strconv.ParseFloat(s, 64)
+	return err == nil && !math.IsNaN(f)
+}
+
+// lossyNumber reports whether a script's number is too large to be exact.
+func lossyNumber(f float64) bool { return math.Abs(f) > 1<<53 }

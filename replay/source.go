@@ -1,0 +1,276 @@
+package replay
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/weir-cli/weir/report"
+)
+
+// Options say how to read a trace. The zero value guesses the form and takes
+// the usual names.
+type Options struct {
+	Format       string // one of Formats; "" or "auto" looks at the first line
+	KeyField     string // the field that is the key
+	TimeField    string
+	CostField    string
+	VerdictField string
+	Refused      []int64 // statuses that are refusals; nil is 429
+	Strict       bool    // a broken line ends the reading
+	Hidden       bool    // show nothing of broken lines, which may hold a key
+	// Fields are further ones that a caller wants, for Call.Values.
+	Fields []string
+	// SHA takes only calls of this script out of a capture, which the script's
+	// body counts for too. "" takes all.
+	SHA string
+}
+
+// Formats are the forms a trace may have.
+func Formats() []string {
+	return []string{"auto", "csv", "ndjson", "combined", "monitor", "events"}
+}
+
+// LineError is a line that cannot be read.
+type LineError struct {
+	Line int64
+	Err  error
+	Text string // the start of it, cleaned
+}
+
+func (e *LineError) Error() string {
+	if e.Text == "" {
+		return fmt.Sprintf("line %d: %v", e.Line, e.Err)
+	}
+	return fmt.Sprintf("line %d: %v: %s", e.Line, e.Err, e.Text)
+}
+func (e *LineError) Unwrap() error { return e.Err }
+
+// firstBroken is how many broken lines are shown.
+const firstBroken = 5
+
+// Seen is what a source met on its way.
+type Seen struct {
+	Format string
+	Lines  int64 // read
+	Calls  int64 // returned
+	Broken int64
+	First  []LineError // of the broken ones
+	// Passed counts lines that are no calls: other commands of a capture,
+	// comments, a header.
+	Passed int64
+	// Backwards counts calls with a time before the newest so far, MostBack the
+	// longest way back in ns. Such a call counts as of the newest time.
+	Backwards, MostBack int64
+	// First and last times as Call.At.
+	From, To int64
+	// Relative: times are seconds since the start of the trace.
+	Relative bool
+	// Recorded counts calls with a verdict.
+	Recorded int64
+	// Scripts counts a capture's script calls by SHA, the busiest few.
+	Scripts map[string]int64
+}
+
+// feed reads one call. errPassed is a line that is none; any other error but
+// io.EOF and *readError is a broken line.
+type feed interface {
+	next(c *Call) error
+}
+
+// readError is a stream that broke; what a line holds never is one.
+type readError struct{ err error }
+
+func (e *readError) Error() string { return e.err.Error() }
+func (e *readError) Unwrap() error { return e.err }
+
+var errPassed = errors.New("not a call")
+
+// Source reads a trace. Not safe for concurrent use.
+type Source struct {
+	f      feed
+	in     *instants
+	lines  *lines // nil for what has no lines
+	strict bool
+	hidden bool
+	seen   Seen
+	any    bool
+	close  func()
+}
+
+// Open starts to read a trace. gzip is unpacked.
+func Open(r io.Reader, o Options) (*Source, error) {
+	if o.Format == "" {
+		o.Format = "auto"
+	}
+	if !slices.Contains(Formats(), o.Format) {
+		return nil, fmt.Errorf("no trace has the form %q", o.Format)
+	}
+	if o.Refused == nil {
+		o.Refused = []int64{429}
+	}
+	b := bufio.NewReaderSize(r, 64<<10)
+	if head, _ := b.Peek(2); len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, err
+		}
+		b = bufio.NewReaderSize(z, 64<<10)
+	}
+	if o.Format == "auto" {
+		head, err := b.Peek(16 << 10)
+		if len(head) == 0 && err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		o.Format = guess(head)
+	}
+	s := &Source{strict: o.Strict, hidden: o.Hidden, in: &instants{}}
+	s.seen.Format = o.Format
+	if o.Format == "events" {
+		f, err := newSaved(b)
+		if err != nil {
+			return nil, err
+		}
+		s.f, s.in.known, s.in.relative = f, true, f.start == 0
+		return s, nil
+	}
+	s.lines = newLines(b)
+	switch o.Format {
+	case "ndjson":
+		s.f = newNDJSON(s.lines, s.in, o)
+	case "combined":
+		f, err := newCombined(s.lines, s.in, o)
+		if err != nil {
+			return nil, err
+		}
+		s.f = f
+	case "monitor":
+		f := newMonitor(s.lines, s.in, o)
+		s.f, s.seen.Scripts = f, f.scripts
+	default:
+		s.f = newCSV(s.lines, s.in, o)
+	}
+	return s, nil
+}
+
+// guess tells a trace's form by how it begins.
+func guess(head []byte) string {
+	for len(head) > 0 {
+		line, rest, _ := bytes.Cut(head, []byte("\n"))
+		line, head = bytes.TrimSpace(line), rest
+		switch {
+		case len(line) == 0 || line[0] == '#':
+			continue
+		case line[0] == '{' && bytes.Contains(line, []byte(report.EventsSchema)):
+			return "events"
+		case line[0] == '{':
+			return "ndjson"
+		case string(line) == "OK" || string(line) == "+OK":
+			return "monitor"
+		}
+		if stamp, rest, ok := bytes.Cut(line, []byte(" [")); ok {
+			if _, _, ok := decimal(stamp); ok && bytes.Contains(rest, []byte("] \"")) {
+				return "monitor"
+			}
+			if len(rest) > 20 && rest[2] == '/' && bytes.IndexByte(rest, ']') > 0 {
+				return "combined"
+			}
+		}
+		return "csv"
+	}
+	return "csv"
+}
+
+// Seen is what the source has met so far.
+func (s *Source) Seen() Seen {
+	seen := s.seen
+	seen.Relative = s.in.relative
+	if s.lines != nil {
+		seen.Lines = s.lines.n
+	}
+	return seen
+}
+
+// Close ends what a source started. Its reader stays open.
+func (s *Source) Close() {
+	if s.close != nil {
+		s.close()
+	}
+}
+
+// Next reads the next call, or returns io.EOF. With Options.Strict, or when
+// the stream breaks, the error is a *LineError.
+func (s *Source) Next(c *Call) error {
+	for {
+		c.Cost, c.Recorded = 1, report.InFlight
+		err := s.f.next(c)
+		switch {
+		case err == nil:
+			s.took(c)
+			return nil
+		case err == errPassed:
+			s.seen.Passed++
+			continue
+		case err == io.EOF:
+			return err
+		}
+		var broke *readError
+		le := LineError{Err: err}
+		if s.lines != nil {
+			le.Line = s.lines.n
+		} else {
+			le.Line = c.Line
+		}
+		if errors.As(err, &broke) {
+			le.Line++
+			return &le
+		}
+		le.Text = s.excerpt()
+		s.seen.Broken++
+		if len(s.seen.First) < firstBroken {
+			s.seen.First = append(s.seen.First, le)
+		}
+		if s.strict {
+			return &le
+		}
+	}
+}
+
+// took keeps the books and puts a time that goes back to the newest.
+func (s *Source) took(c *Call) {
+	s.seen.Calls++
+	if s.lines != nil {
+		c.Line = s.lines.n
+	}
+	if c.Recorded != report.InFlight {
+		s.seen.Recorded++
+	}
+	if !s.any {
+		s.any, s.seen.From, s.seen.To = true, c.At, c.At
+		return
+	}
+	if c.At < s.seen.To {
+		s.seen.Backwards++
+		s.seen.MostBack = max(s.seen.MostBack, s.seen.To-c.At)
+		c.At = s.seen.To
+	}
+	s.seen.To = c.At
+}
+
+// excerptLen is how much of a broken line is shown.
+const excerptLen = 60
+
+func (s *Source) excerpt() string {
+	if k, ok := s.f.(interface{ line() []byte }); ok && !s.hidden {
+		b := k.line()
+		if len(b) > excerptLen {
+			return report.Clean(string(b[:excerptLen])) + "…"
+		}
+		return report.Clean(string(b))
+	}
+	return ""
+}
