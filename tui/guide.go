@@ -83,10 +83,10 @@ func (m *model) caption(c *canvas) int {
 		end -= width(next) + 2
 		box.text(end+2, 0, next, style{tone: dim})
 	}
-	box.text(x, 0, fit(s.Title, end-x), style{bold: true})
-	y := box.sub(2, 0, box.w-3, most).wrap(0, 1, s.Look, style{})
+	box.text(x, 0, fit(tame(s.Title), end-x), style{bold: true})
+	y := box.sub(2, 0, box.w-3, most).wrap(0, 1, tameText(s.Look), style{})
 	for _, said := range s.Measured {
-		y = box.sub(2, 0, box.w-3, most).wrap(0, y, said, style{tone: marked})
+		y = box.sub(2, 0, box.w-3, most).wrap(0, y, tameText(said), style{tone: marked})
 	}
 	y = min(y, most)
 	for row := range y {

@@ -92,7 +92,7 @@ func (m *model) kept(c *canvas, b *Buckets) {
 	c.text(2, y, "as it was read "+seconds(max(b.Now-r.Now, 0))+" ago:", style{tone: dim})
 	y++
 	for _, s := range r.Sentences(1) {
-		y = c.wrap(2, y, tame(s), style{})
+		y = c.wrap(2, y, tameText(s), style{})
 	}
 	y = m.absent(c, y, b)
 	foot := fmt.Sprintf("read every %v; the rows go on by themselves in between", b.Every)
