@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/weir-cli/weir/inspect"
-	"github.com/weir-cli/weir/limit"
 	"github.com/weir-cli/weir/report"
 )
 
@@ -155,9 +154,9 @@ func keptRow(c *canvas, x, y, gauge int, r *inspect.Reading, now int64) {
 		switch wait {
 		case 0:
 			col(1, "now", admitted)
-		case limit.Never:
+		case inspect.WaitNever:
 			col(1, "never", refused)
-		case limit.Unknown:
+		case inspect.WaitUnknown:
 			col(1, "unknown", refused)
 		default:
 			col(1, seconds(int64(wait)), refused)

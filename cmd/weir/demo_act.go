@@ -59,6 +59,9 @@ func (p *playedAct) figures() figures {
 // tells is what the act came to, in sentences.
 func (p *playedAct) tells(before []figures) string {
 	f := p.figures()
+	if f.Totals.Offered == 0 {
+		return fmt.Sprintf("Act %d was skipped before anything was measured.", p.number)
+	}
 	text := p.scene.tell(&f, before)
 	if len(p.touched) > 0 {
 		text += " (Changed by hand meanwhile: " + strings.Join(p.touched, ", ") + ".)"

@@ -23,7 +23,7 @@ type guided struct {
 	stage *stage // of the present run; nil before the first
 	acts  []*playedAct
 	over  bool
-	last  string // the moral, once it is over
+	last  string // the moral, once it is over; "" when an act was skipped
 }
 
 // stage is one run of a tour.

@@ -71,7 +71,10 @@ func (g *guided) Scene() tui.Scene {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.over {
-		sc.Title, sc.Look = "What was measured", "So: "+g.last
+		sc.Title, sc.Look = "What was measured", "An act was skipped, so there is nothing to sum up."
+		if g.last != "" {
+			sc.Look = "So: " + g.last
+		}
 		for _, q := range g.acts {
 			sc.Measured = append(sc.Measured, q.said)
 		}
