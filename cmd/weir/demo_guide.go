@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -197,12 +196,4 @@ func (g *guided) ended(moral string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.over, g.last = true, moral
-}
-
-// title is the tour's name for people.
-func (t *tour) title() string {
-	if t.name == "" {
-		return "weir demo"
-	}
-	return fmt.Sprintf("weir demo %s", t.name)
 }

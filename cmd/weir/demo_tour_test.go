@@ -66,20 +66,20 @@ func TestToursAreWhole(t *testing.T) {
 			}
 			for j, sc := range s.scenes {
 				if sc.title == "" || sc.look == "" || sc.tell == nil || (sc.mark == "") != (j == 0) {
-					t.Errorf("%s, act %d lacks something: %+v", tour.title(), j+1, sc)
+					t.Errorf("%s, act %d lacks something: %+v", tour.name, j+1, sc)
 				}
 				if sc.setting != "" && !names[sc.setting] {
-					t.Errorf("%s: there is no %s", tour.title(), sc.setting)
+					t.Errorf("%s: there is no %s", tour.name, sc.setting)
 				}
 				if len(sc.look) > 240 {
-					t.Errorf("%s, act %d: a caption of %d bytes leaves no room on 80×24", tour.title(), j+1, len(sc.look))
+					t.Errorf("%s, act %d: a caption of %d bytes leaves no room on 80×24", tour.name, j+1, len(sc.look))
 				}
 				if sc.view >= tui.Bucket {
-					t.Errorf("%s, act %d has no view", tour.title(), j+1)
+					t.Errorf("%s, act %d has no view", tour.name, j+1)
 				}
 			}
 			if s.scenes[0].setting != "" && s.scenes[0].setting != s.settings[0].name {
-				t.Errorf("%s: the first setting is not the first act's", tour.title())
+				t.Errorf("%s: the first setting is not the first act's", tour.name)
 			}
 		}
 	}
