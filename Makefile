@@ -1,4 +1,4 @@
-.PHONY: test race bench-peers bench-redis
+.PHONY: test race bench-peers bench-redis bench-scan
 
 test:
 	go test ./...
@@ -15,3 +15,9 @@ bench-peers:
 bench-redis:
 	@which redis-server redis-benchmark >/dev/null || apt-get install -y redis-server redis-tools
 	go run ./bench/redis
+
+# A scan of a million keys beside redis-cli --memkeys, and what a foreground
+# client notices of it.
+bench-scan:
+	@which redis-server redis-cli >/dev/null || apt-get install -y redis-server redis-tools
+	go run ./bench/redis -scan 1000000 -rounds 3

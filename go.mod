@@ -20,6 +20,7 @@ require (
 	github.com/yuin/gopher-lua v1.1.1
 	golang.org/x/sys v0.50.0
 	golang.org/x/term v0.48.0
+	golang.org/x/time v0.16.0
 )
 
 require (

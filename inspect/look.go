@@ -224,7 +224,7 @@ func (l *looker) decode(ctx context.Context, key string) error {
 // preferred is the first of the candidates that are as sure as the best and
 // whose algorithm is the one that was told, or else the first.
 func preferred(candidates []Candidate, told *limit.Spec) Candidate {
-	if told != nil {
+	if told != nil && len(candidates) > 1 {
 		for _, c := range candidates {
 			if c.Sure == candidates[0].Sure && algorithmOf(c.Layout) == told.Algorithm {
 				return c

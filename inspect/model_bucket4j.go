@@ -10,7 +10,8 @@ import (
 )
 
 func isBucket4j(e *Entry) bool {
-	if e.Truncated {
+	// It begins with a small number in four bytes.
+	if e.Truncated || len(e.Text) < 4 || e.Text[0] != 0 {
 		return false
 	}
 	_, err := readBucket4j(e.Text)

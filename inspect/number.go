@@ -24,13 +24,21 @@ func parseNumber(s string) (number, bool) {
 	if s == "" || len(s) > maxNumber {
 		return number{}, false
 	}
+	digits := true
 	for i := range len(s) {
-		if c := s[i]; (c < '0' || c > '9') && strings.IndexByte("+-.eE", c) < 0 {
+		c := s[i]
+		switch {
+		case c >= '0' && c <= '9', c == '-', c == '+':
+		case c == '.', c == 'e', c == 'E':
+			digits = false
+		default:
 			return number{}, false
 		}
 	}
-	if n, err := strconv.ParseInt(s, 10, 64); err == nil {
-		return number{double: float64(n), whole: n, isWhole: true}, true
+	if digits {
+		if n, err := strconv.ParseInt(s, 10, 64); err == nil {
+			return number{double: float64(n), whole: n, isWhole: true}, true
+		}
 	}
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil || math.IsInf(f, 0) || math.IsNaN(f) {

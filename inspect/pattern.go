@@ -145,8 +145,8 @@ func (p Pattern) Match(key string) (map[string]string, bool) {
 	if !p.may(key) {
 		return nil, false
 	}
-	if len(p.parts) == 1 && p.parts[0].kind == "text" {
-		return map[string]string{p.parts[0].name: key}, true
+	if name, value, ok := p.only(key); ok {
+		return map[string]string{name: value}, value != ""
 	}
 	found := p.match.FindStringSubmatch(key)
 	if found == nil {
@@ -173,6 +173,29 @@ func (p Pattern) Match(key string) (map[string]string, bool) {
 		values[part.name] = value
 	}
 	return values, true
+}
+
+// only is what stands for the one placeholder of a form that has no more, where
+// that may be any text: most forms are such, and need no regular expression.
+// The key begins and ends as the form does.
+func (p Pattern) only(key string) (name, value string, ok bool) {
+	for _, part := range p.parts {
+		switch {
+		case part.name == "":
+		case name != "" || part.kind != "text":
+			return "", "", false
+		default:
+			name, ok = part.name, true
+		}
+	}
+	if !ok {
+		return "", "", false
+	}
+	first, last := p.parts[0], p.parts[len(p.parts)-1]
+	if len(first.literal)+len(last.literal) > len(key) {
+		return name, "", true
+	}
+	return name, key[len(first.literal) : len(key)-len(last.literal)], true
 }
 
 // may reports whether key begins and ends as the names do.

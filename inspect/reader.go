@@ -216,11 +216,11 @@ func denied(command string, err error) error {
 	if redislimit.Classify(err) != redislimit.KindNoPerm {
 		return err
 	}
-	return &DeniedError{Command: command, Rule: ruleFor(command, err), Err: err}
+	return &DeniedError{Command: command, Rule: RuleFor(command, err), Err: err}
 }
 
-// ruleFor is what an ACL needs so that the command works.
-func ruleFor(command string, err error) string {
+// RuleFor is what an ACL needs so that the command works.
+func RuleFor(command string, err error) string {
 	if strings.Contains(err.Error(), "access one of the keys") || strings.Contains(err.Error(), "access a key") {
 		return "%R~*"
 	}

@@ -109,7 +109,7 @@ func (p *pass) blind(command string, err error, lost string) {
 			return
 		}
 	}
-	p.s.Blind = append(p.s.Blind, Blind{Command: command, Rule: ruleFor(command, err), Lost: lost})
+	p.s.Blind = append(p.s.Blind, Blind{Command: command, Rule: RuleFor(command, err), Lost: lost})
 }
 
 // values reads the time, lives and values.
@@ -185,7 +185,7 @@ func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
 				return denied("GETRANGE", err)
 			}
 			e.Text, e.Truncated = []byte(s), int64(len(s)) < e.Len
-			if isShared(s) {
+			if IsShared(s) {
 				e.Idle = Unknown
 			}
 			return nil
@@ -221,7 +221,7 @@ func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
 			if err != nil {
 				return denied("ZRANGE", err)
 			}
-			e.join(members(first), members(last))
+			e.Join(members(first), members(last))
 			return nil
 		}
 	case "list":
@@ -238,7 +238,7 @@ func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
 			if err != nil {
 				return denied("LRANGE", err)
 			}
-			e.join(items(first), items(last))
+			e.Join(items(first), items(last))
 			return nil
 		}
 	}
@@ -249,7 +249,8 @@ func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
 // unless they evict by use: the time of last use is then that of all of them.
 const sharedNumbers = 10_000
 
-func isShared(text string) bool {
+// IsShared reports whether text may be such a number.
+func IsShared(text string) bool {
 	n, ok := parseNumber(text)
 	return ok && n.isWhole && n.whole >= 0 && n.whole < sharedNumbers
 }
@@ -277,9 +278,9 @@ func (p *pass) tooLarge(pipe redis.Pipeliner, e *Entry) valueReader {
 	}
 }
 
-// join puts the start and the end of a long value together, which overlap when
+// Join puts the start and the end of a long value together, which overlap when
 // all of it is there.
-func (e *Entry) join(head, tail []Member) {
+func (e *Entry) Join(head, tail []Member) {
 	if overlap := int64(len(head)+len(tail)) - e.Len; overlap >= 0 {
 		e.Members = append(head, tail[min(overlap, int64(len(tail))):]...)
 		return

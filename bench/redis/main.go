@@ -7,6 +7,7 @@
 // and only the ratios of one run mean something.
 //
 //	go run ./bench/redis [-rounds 5] [-checks 150000]
+//	go run ./bench/redis -scan 1000000 [-rounds 3]
 //
 // It needs redis-server and redis-benchmark (apt-get install redis-server
 // redis-tools).
@@ -27,8 +28,13 @@ import (
 func main() {
 	rounds := flag.Int("rounds", 5, "how often each has its turn")
 	checks := flag.Int("checks", 150_000, "checks in one turn")
+	keys := flag.Int("scan", 0, "in place of that, scan this many keys beside redis-cli --memkeys")
 	flag.Parse()
-	if err := run(*rounds, *checks); err != nil {
+	do := func() error { return run(*rounds, *checks) }
+	if *keys > 0 {
+		do = func() error { return runScan(*rounds, *keys) }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench/redis:", err)
 		os.Exit(1)
 	}

@@ -22,13 +22,15 @@ import (
 
 func newInspectCmd(a *app) *cobra.Command {
 	return group("inspect", "See what rate limiters keep in Redis, whoever wrote it",
-		`Reads the state of rate limiters in Redis, weir's own and those of some thirty
+		`Reads the state of rate limiters in Redis, weir's own and those of many
 libraries and gateways, and says what it means: how much is left, when the next
 call passes, and what is wrong. Only plain reads are sent, but for what
 weir inspect bucket writes.`,
 		`  weir inspect get k-7 --redis redis://localhost:6379
-  weir inspect layouts`,
-		newInspectGetCmd(a), newInspectWatchCmd(a), newInspectBucketCmd(a), newInspectLayoutsCmd(a))
+  weir inspect scan --redis redis://localhost:6379
+  weir inspect doctor --redis redis://localhost:6379`,
+		newInspectGetCmd(a), newInspectWatchCmd(a), newInspectScanCmd(a), newInspectDoctorCmd(a),
+		newInspectBucketCmd(a), newInspectLayoutsCmd(a))
 }
 
 // inspectFlags are those of every verb that looks at state.
@@ -143,7 +145,7 @@ func (f *inspectFlags) open(ctx context.Context, a *app) (t inspectTarget, err e
 func inspectError(err error) error {
 	var denied *inspect.DeniedError
 	if errors.As(err, &denied) {
-		return reachError(fmt.Errorf("redis: %w", denied), "redis-cli ACL SETUSER NAME "+denied.Rule+"; docs/inspect.md has the whole rule")
+		return reachError(fmt.Errorf("redis: %w", denied), "redis-cli ACL SETUSER NAME "+denied.Rule+"; docs/inspect.md, docs/scan.md and docs/doctor.md have the whole rules")
 	}
 	return redisError(err)
 }
