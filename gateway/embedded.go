@@ -48,6 +48,18 @@ func (e *Embedded) expire() {
 	}
 }
 
+// Down ends its listener and its connections, as when a server is lost; what it
+// holds is there again after Up. Down and Up are for one goroutine.
+func (e *Embedded) Down() { e.server.Close() }
+
+// Up takes it back into service under its address.
+func (e *Embedded) Up() error {
+	if err := e.server.Restart(); err != nil {
+		return fmt.Errorf("restart the embedded Redis: %w", err)
+	}
+	return nil
+}
+
 // URL is its address, such as redis://127.0.0.1:34567.
 func (e *Embedded) URL() string { return "redis://" + e.server.Addr() }
 

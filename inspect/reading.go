@@ -55,6 +55,23 @@ func (r *Reading) Wait(cost int64) (wait time.Duration, known bool) {
 	return r.verdict.wait(r.Now, cost), true
 }
 
+// Waits that are no time.
+const (
+	WaitNever   = limit.Never   // it can never pass
+	WaitUnknown = limit.Unknown // until somebody gives back a slot
+)
+
+// Later is what passes at once at a later time of the server's clock, in unix
+// ns, and how long a call of cost waits then, if nobody asks in between. known
+// is false when the limit is not.
+func (r *Reading) Later(now, cost int64) (remaining int64, wait time.Duration, known bool) {
+	if r.verdict == nil {
+		return 0, 0, false
+	}
+	now = max(now, r.Now)
+	return r.verdict.remaining(now), r.verdict.wait(now, cost), true
+}
+
 // Existing is how many of the keys are there.
 func (r *Reading) Existing() int {
 	n := 0

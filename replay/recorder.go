@@ -21,6 +21,7 @@ type keyBook struct {
 // recorder makes a result of decisions.
 type recorder struct {
 	promise *report.Promise
+	watch   Watch
 	c       *report.Collector // once the run has begun
 	shard   *report.Shard
 	keys    *keyTable
@@ -32,8 +33,12 @@ type recorder struct {
 	ev      report.Event
 }
 
-func newRecorder(hidden bool, promise *report.Promise) *recorder {
-	r := &recorder{keys: newKeyTable(hidden), promise: promise}
+// Watch is told of a replay once it begins, and returns who sees each of its
+// events, in order; nil is nobody.
+type Watch func(report.Setup) (tap func(*report.Event))
+
+func newRecorder(hidden bool, promise *report.Promise, watch Watch) *recorder {
+	r := &recorder{keys: newKeyTable(hidden), promise: promise, watch: watch}
 	r.ev = report.Event{Wait: -1, Attempt: 1, Has: report.HasFirst}
 	return r
 }
@@ -45,7 +50,11 @@ func (r *recorder) startAt(at int64) {
 		return
 	}
 	r.start = at
-	r.c = report.NewCollector(report.Setup{Names: report.Names{Key: r.keys.label}, Promise: r.promise, Start: time.Unix(0, at)})
+	setup := report.Setup{Names: report.Names{Key: r.keys.label}, Promise: r.promise, Start: time.Unix(0, at)}
+	if r.watch != nil {
+		setup.Tap = r.watch(setup)
+	}
+	r.c = report.NewCollector(setup)
 	r.shard = r.c.Shard()
 }
 

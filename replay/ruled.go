@@ -29,6 +29,7 @@ type Ruled struct {
 	Name     string
 	Repeat   string
 	Progress func(calls int64)
+	Watch    Watch
 }
 
 // bucketName is one limit's state for one subject.
@@ -65,7 +66,7 @@ func (u *Ruled) Run(ctx context.Context, src *Source) (*report.Result, error) {
 		}
 		s.limiters[l.Index] = limiter
 	}
-	r := newRecorder(u.Hidden, nil)
+	r := newRecorder(u.Hidden, nil, u.Watch)
 	recorded := &difference{out: report.ReplayDifference{With: "the trace"}}
 	var c Call
 	var err error

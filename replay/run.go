@@ -52,6 +52,7 @@ type Run struct {
 	Mapping []string // as results show it
 	// Progress is told the calls so far now and then; it may be nil.
 	Progress func(calls int64)
+	Watch    Watch
 }
 
 // ScriptError is what a server says against a script.
@@ -193,7 +194,7 @@ func clearScratch(ctx context.Context, s Store, prefix string, err error) (int64
 }
 
 func newSession(r *Run) *session {
-	s := &session{Run: r, r: newRecorder(r.Hidden, r.Promise), prefix: scratch(), against: &difference{}, recorded: &difference{}}
+	s := &session{Run: r, r: newRecorder(r.Hidden, r.Promise, r.Watch), prefix: scratch(), against: &difference{}, recorded: &difference{}}
 	if r.Store.virtual() {
 		s.prefix = ""
 	}

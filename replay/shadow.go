@@ -20,6 +20,7 @@ type Shadow struct {
 	Repeat  string
 	// Progress is told the calls so far now and then; it may be nil.
 	Progress func(calls int64)
+	Watch    Watch
 }
 
 // lookEvery is how many calls go by between two looks at the context.
@@ -41,7 +42,7 @@ func (s *Shadow) Run(ctx context.Context, src *Source) (*report.Result, error) {
 		against.out.With = s.Against.String()
 	}
 	recorded.out.With = "the trace"
-	r := newRecorder(s.Hidden, s.Promise)
+	r := newRecorder(s.Hidden, s.Promise, s.Watch)
 	var c Call
 	for n := int64(1); ; n++ {
 		if err = src.Next(&c); err != nil {

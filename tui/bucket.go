@@ -9,6 +9,12 @@ import (
 // bucket draws what callers were told about the limit of each key: how much is
 // left of it, when it is fresh again, and how long the refused should wait.
 func (m *model) bucket(c *canvas) {
+	if k, ok := m.src.(Keeper); ok {
+		if b := k.Buckets(); b != nil {
+			m.kept(c, b)
+			return
+		}
+	}
 	var rows []report.KeyLine
 	for _, k := range m.table.rows(m.snap.Detail.Keys) {
 		if k.Told.At > 0 || k.Told.RefusedAt > 0 {

@@ -51,12 +51,35 @@ func total(bars []report.Bar) (n int64) {
 	return n
 }
 
-// returns draws retries per 10 ms: those that came, and dotted, right of now,
-// those that are announced.
+// binWidths are what a column of returns may stand for, in bins of 10 ms.
+var binWidths = []int64{1, 2, 5, 10}
+
+// wider puts n bins into one, counting from the run's start, so that a bin does
+// not change its column as time goes by. In the first and the last of them may
+// be less.
+func wider(b report.Bins, n int64) report.Bins {
+	if n <= 1 || len(b.Counts) == 0 {
+		return b
+	}
+	first := b.From / report.BinNS
+	out := report.Bins{From: first / n * n * report.BinNS, Counts: make([]uint32, (first+int64(len(b.Counts))-1)/n-first/n+1)}
+	for i, v := range b.Counts {
+		out.Counts[(first+int64(i))/n-first/n] += v
+	}
+	return out
+}
+
+// returns draws retries per 10 ms, or what it is zoomed to: those that came, and
+// dotted, right of now, those that are announced.
 func (m *model) returns(c *canvas) {
 	d := m.snap.Detail
 	n := c.w - labels
-	past, ahead := d.Returns, d.Ahead
+	bins := binWidths[m.bins]
+	if m.about.Kind == "result" {
+		bins = 1
+	}
+	bin := bins * report.BinNS
+	past, ahead := wider(d.Returns, bins), wider(d.Ahead, bins)
 	if len(past.Counts) == 0 && len(ahead.Counts) == 0 {
 		c.text(1, 0, "returns", style{bold: true})
 		c.text(1, 1, "Nobody has come back yet.", style{tone: dim})
@@ -76,16 +99,19 @@ func (m *model) returns(c *canvas) {
 	}
 	now := len(values)
 	next := ahead.Counts
-	if skip := (past.From + int64(len(past.Counts))*report.BinNS - ahead.From) / report.BinNS; skip > 0 {
+	if skip := (past.From + int64(len(past.Counts))*bin - ahead.From) / bin; skip > 0 {
 		next = next[min(skip, int64(len(next))):]
 	}
 	for _, v := range next[:min(len(next), n-now)] {
 		values = append(values, float64(v))
 	}
 	top := max(slices.Max(append(values, 1)), 1)
-	h := m.snap.Herd
-	p := &chart{name: "returns per 10 ms", shape: solid, tone: marked, cursor: -1, values: values[:now],
-		note: fmt.Sprintf("most %s at %s, %s times the mean", report.Count(h.Peak10ms), clock(int64(h.AtS*1e9)), brief(h.OverMean))}
+	h, of := m.snap.Herd, ""
+	if bins > 1 {
+		of = " in 10 ms"
+	}
+	p := &chart{name: fmt.Sprintf("returns per %d ms", bin/1e6), shape: solid, tone: marked, cursor: -1, values: values[:now],
+		note: fmt.Sprintf("most%s %s at %s, %s times the mean", of, report.Count(h.Peak10ms), clock(int64(h.AtS*1e9)), brief(h.OverMean))}
 	p.draw(c.sub(0, 0, c.w, c.h-1), top)
 	later := chart{shape: dotted, tone: dim, values: values}
 	plot := c.sub(labels, 1, n, c.h-2)
@@ -97,12 +123,12 @@ func (m *model) returns(c *canvas) {
 	for x := labels - 1; x < c.w; x++ {
 		c.set(x, y, '─', style{tone: dim})
 	}
-	edge := past.From + int64(len(past.Counts))*report.BinNS
+	edge := past.From + int64(len(past.Counts))*bin
 	if m.about.Kind == "result" {
 		c.text(labels, y, " around the highest ", style{tone: dim})
 		return
 	}
-	c.text(labels, y, " "+clock(edge-int64(now)*report.BinNS)+" ", style{tone: dim})
+	c.text(labels, y, " "+clock(edge-int64(now)*bin)+" ", style{tone: dim})
 	if now < n {
 		for i := range plot.h {
 			if plot.at(now, i).r == ' ' {

@@ -22,11 +22,17 @@ func (m *model) helpOn(c *canvas) {
 			line{"b", "choose what all clients do after a refusal"},
 			line{"J", "jitter: clients come back anywhere within their wait; again: as planned"})
 	}
+	if m.designs() > 1 {
+		lines = append(lines, line{"d", "choose what the gateways do"})
+	}
+	if _, ok := m.src.(Guide); ok {
+		lines = append(lines, line{"n", "the next act now"})
+	}
 	if _, ok := m.src.(Marker); ok {
 		lines = append(lines, line{"m", "mark this moment with a word"})
 	}
 	lines = append(lines,
-		line{"z Z a", "traffic: columns of less time, of more, as it fits"},
+		line{"z Z a", "traffic and clients: columns of less time, of more, as it fits"},
 		line{"s", "traffic: one scale for all charts, or one each"},
 		line{"o O r /", "keys: order by the next column, the one before, reversed; filter"},
 		line{"↑ ↓", "scroll"})

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	tea "github.com/charmbracelet/bubbletea"
+
+	"github.com/weir-cli/weir/report"
 )
 
 // prompt is a line that is being typed. The zero value asks nothing.
@@ -58,7 +60,7 @@ func (m model) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	}
 	m.said = ""
 	if len(name) == 1 && name[0] >= '1' && name[0] < '1'+byte(views) {
-		m.view = View(name[0] - '1')
+		m.view, m.chosen = View(name[0]-'1'), true
 		return m, nil
 	}
 	switch name {
@@ -67,15 +69,15 @@ func (m model) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 	case "?", "h":
 		m.help = true
 	case "tab":
-		m.view = (m.view + 1) % views
+		m.view, m.chosen = (m.view+1)%views, true
 	case "shift+tab":
-		m.view = (m.view + views - 1) % views
+		m.view, m.chosen = (m.view+views-1)%views, true
 	case "z":
 		m = m.zoomed(-1)
 	case "Z":
 		m = m.zoomed(1)
 	case "a":
-		m.zoom = 0
+		m.zoom, m.bins = 0, 0
 	case "s":
 		m.shared = !m.shared
 	case "e":
@@ -109,8 +111,12 @@ func (m model) act(name string) model {
 		m = m.look()
 	case name == "+" || name == "=" || name == "-":
 		m = m.pace(name != "-")
-	case name == "b" || name == "J":
-		m = m.behave(name == "J")
+	case name == "b" || name == "J" || name == "j":
+		m = m.behave(name != "b")
+	case name == "d":
+		m = m.design()
+	case name == "n":
+		m = m.nextAct()
 	}
 	return m
 }
@@ -176,6 +182,11 @@ func (m model) picked(name string) model {
 
 // zoomed widens or narrows what a column stands for.
 func (m model) zoomed(by int) model {
+	if m.view == Clients {
+		m.bins = min(max(m.bins+by, 0), len(binWidths)-1)
+		m.said = "a column of returns is " + lasting(binWidths[m.bins]*report.BinNS)
+		return m
+	}
 	at := m.zoom
 	if at == 0 {
 		step := m.step(m.columns())

@@ -57,6 +57,7 @@ type model struct {
 	help   bool
 	frozen bool
 	zoom   int // index of steps plus 1; 0 fits by itself
+	bins   int // index of binWidths, of the clients view
 	shared bool
 	said   string // the last thing that was done, for the footer
 	asks   prompt
@@ -64,6 +65,10 @@ type model struct {
 	table  table
 	scroll int // of findings
 	ending bool
+
+	scene  Scene // of a Guide
+	led    int   // the act that view was last set by
+	chosen bool  // by a person: the view stays
 }
 
 // pollMsg is a tick of the dashboard's own clock.
@@ -90,7 +95,7 @@ func (m model) look() model {
 		s.Detail = &report.Detail{}
 		m.snap = &s
 	}
-	return m
+	return m.follow()
 }
 
 // Init implements tea.Model.

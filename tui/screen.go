@@ -22,7 +22,8 @@ func (m *model) screen() *canvas {
 	}
 	m.header(c)
 	m.answer(c, 2)
-	body := c.sub(0, 4, c.w, c.h-5)
+	top := 4 + m.caption(c.sub(0, 4, c.w, c.h-5))
+	body := c.sub(0, top, c.w, c.h-top-1)
 	if c.w >= wideEnough {
 		m.figures(body.sub(body.w-aside, 0, aside, body.h))
 		for y := range body.h {
@@ -138,12 +139,25 @@ func (m *model) instant() int64 {
 
 // answer is the verdict and the sums, as the result will have them.
 func (m *model) answer(c *canvas, y int) {
+	defer func() {
+		for x := range c.w {
+			c.set(x, y+1, '─', style{tone: dim})
+		}
+	}()
+	if m.about.Instead != "" {
+		c.text(1, y, fit(tame(m.about.Instead), c.w-2), style{})
+		return
+	}
 	s := m.snap
 	x := 1
 	switch b := s.Bound; {
 	case s.Verdict == report.Broken && b != nil:
 		x = c.text(x, y, " BROKEN ", style{tone: refused, bold: true, reverse: true})
-		x = c.text(x+1, y, "× "+brief(b.Ratio), style{tone: refused, bold: true})
+		by := "× " + brief(b.Ratio)
+		if b.Ratio <= 1 { // over all of the run, which is not where it broke
+			by = "by " + brief(b.WorstExcess)
+		}
+		x = c.text(x+1, y, by, style{tone: refused, bold: true})
 	case s.Verdict == report.Held && b != nil && s.Totals.Offered > 0:
 		x = c.text(x, y, " HELD ", style{tone: admitted, bold: true, reverse: true})
 	default:
@@ -164,9 +178,6 @@ func (m *model) answer(c *canvas, y int) {
 	}
 	if trust := s.Sender.Trust; trust != report.Good && trust != "" {
 		c.text(x+2, y, "trust "+string(trust), style{tone: failed, bold: true})
-	}
-	for x := range c.w {
-		c.set(x, y+1, '─', style{tone: dim})
 	}
 }
 
@@ -204,6 +215,9 @@ func (m *model) hints() [][2]string {
 	} else {
 		h = append(h, [2]string{"space", "freeze"})
 	}
+	if _, ok := m.src.(Guide); ok && m.scene.Next > 0 {
+		h = append(h, [2]string{"n", "next act"})
+	}
 	if b, ok := m.src.(Behaver); ok && !m.about.Over {
 		h = append(h, [2]string{"b", "behaviour"})
 		if b.Behaviour() == calmest {
@@ -212,12 +226,17 @@ func (m *model) hints() [][2]string {
 			h = append(h, [2]string{"J", "jitter"})
 		}
 	}
+	if m.designs() > 1 {
+		h = append(h, [2]string{"d", "gateways"})
+	}
 	if _, ok := m.src.(Pacer); ok && !m.about.Over {
 		h = append(h, [2]string{"+-", "rate"})
 	}
 	switch m.view {
 	case Traffic:
 		h = append(h, [2]string{"zZ", "zoom"}, [2]string{"s", "one scale"})
+	case Clients:
+		h = append(h, [2]string{"zZ", "zoom"})
 	case Keys:
 		h = append(h, [2]string{"o", "order"}, [2]string{"/", "filter"})
 	}

@@ -33,6 +33,9 @@ type About struct {
 	Marks  []report.Mark
 	// Trouble is what keeps the source from being up to date; "" for nothing.
 	Trouble string
+	// Instead stands where the verdict and the sums do, for a source that has
+	// none; "" for one that has.
+	Instead string
 	// Missing says, by view, why a source has nothing for it.
 	Missing map[View]string
 }

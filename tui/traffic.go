@@ -84,7 +84,7 @@ func (m *model) bands(line *timeline, marks []int, cursor int) []*chart {
 		last = cursor
 	}
 	// A column that the run ends in the middle of tells no rate.
-	if wide := line.span / max(line.step, 1); m.instant()%line.span != 0 && m.about.Over && last == len(line.cols)-1 {
+	if wide := line.span / max(line.step, 1); m.instant()%line.span != 0 && m.about.Over && last >= 0 && last == len(line.cols)-1 {
 		last = max(last-int(wide), 0)
 	}
 	var now col

@@ -14,14 +14,15 @@ import (
 // dashboard reports whether one may be drawn, and says on stderr when it was
 // asked for and there is no terminal for it.
 func (c *console) dashboard(a *app) bool {
-	switch {
-	case c.quiet:
-	case a.screen == nil || a.keys == nil || a.env("TERM") == "dumb" || a.env("TERM") == "":
+	if !c.screen(a) && !c.quiet {
 		fmt.Fprintln(a.stderr, "note: no terminal for a dashboard; going on in plain lines")
-	default:
-		return true
 	}
-	return false
+	return c.screen(a)
+}
+
+// screen reports whether there is a terminal to draw a dashboard on.
+func (c *console) screen(a *app) bool {
+	return !c.quiet && a.screen != nil && a.keys != nil && a.env("TERM") != "dumb" && a.env("TERM") != ""
 }
 
 // colors is what the terminal can show, by what it says about itself.

@@ -9,8 +9,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/spf13/cobra"
-
 	"github.com/weir-cli/weir/gateway"
 	"github.com/weir-cli/weir/limit"
 	"github.com/weir-cli/weir/load"
@@ -18,26 +16,6 @@ import (
 	"github.com/weir-cli/weir/profiles"
 	"github.com/weir-cli/weir/report"
 )
-
-func newDemoCmd(a *app) *cobra.Command {
-	var console *console
-	var seed *seed
-	cmd := &cobra.Command{
-		Use:   "demo",
-		Short: "Watch a storm and a herd meet a limiter, in half a minute, with nothing to set up",
-		Long: `Starts gateways and clients in this process, on loopback, and tells a story of
-four short runs: a retry storm against gateways that each count for themselves,
-the same storm against one shared bucket, and a herd of refused clients that
-come back together, without and with jitter. Every number is measured.`,
-		Example: `  weir demo
-  weir demo --seed 7 --no-color`,
-		Args: argNames(),
-		RunE: func(cmd *cobra.Command, _ []string) error { return runDemo(cmd.Context(), a, console, seed) },
-	}
-	seed = newSeed(cmd.Flags())
-	console = newConsole(cmd.Flags())
-	return cmd
-}
 
 // act is one run of the story.
 type act struct {
@@ -85,12 +63,16 @@ func demoActs() []act {
 }
 
 // runDemo tells each act as it is played, not the whole story at its end.
-func runDemo(ctx context.Context, a *app, c *console, s *seed) error {
-	seed := s.resolve(a)
+// length is of all of it; 0 is as written.
+func runDemo(ctx context.Context, a *app, c *console, seed int64, length time.Duration) error {
 	style := newStyle(c.color(a))
 	w := &errWriter{w: a.stdout}
 	var herds []*report.Result
-	for _, act := range demoActs() {
+	acts := demoActs()
+	for _, act := range acts {
+		if length > 0 {
+			act.profile.Duration = length / time.Duration(len(acts))
+		}
 		fmt.Fprintf(w, "%s\n%s\n\n", style.bold(act.title), fold(act.says, "", a.width()))
 		if w.err != nil {
 			return stdoutError(w.err)

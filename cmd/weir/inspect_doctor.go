@@ -43,6 +43,7 @@ out of reach or does not allow a read, 130 interrupted.`,
 		Example: `  weir inspect doctor --match 'rl:*' --redis redis://localhost:6379
   weir inspect doctor --id k-7 --limit 10/s,burst=20 --redis redis://localhost:6379
   weir inspect doctor --format junit --out doctor.xml --redis redis://localhost:6379`,
+		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error { return runInspectDoctor(cmd.Context(), a, &o, args) },
 	}
 	fs := cmd.Flags()

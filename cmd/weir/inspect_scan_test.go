@@ -186,3 +186,90 @@ func TestScanAndDoctorAreDocumented(t *testing.T) {
 		}
 	}
 }
+
+// ruleOf is the rule that a page gives a user of that name.
+func ruleOf(t *testing.T, page, user string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rule, _ := strings.Cut(string(text), "ACL SETUSER "+user+" on '>PASSWORD' ")
+	rule, _, ok := strings.Cut(rule, "\n")
+	if !ok || rule == "" {
+		t.Fatalf("docs/%s has no rule for %s", page, user)
+	}
+	return strings.ReplaceAll(rule, "'", "")
+}
+
+// Each verb runs under exactly the rule of its page, without a word of what it
+// may not do; and without any part of the rule that it uses it says which part
+// to add.
+func TestInspectUnderTheRulesOfThePages(t *testing.T) {
+	verbLines := []struct {
+		page, user string
+		args       []string
+	}{
+		{"inspect.md", "support", []string{"get", "k-7", "long", "s", "h", "z", "l", "limiter:k-7"}},
+		{"inspect.md", "support", []string{"watch", "limiter:k-7", "--every", "100ms", "--for", "150ms"}},
+		{"scan.md", "scanner", []string{"scan", "--pace", "max"}},
+		{"doctor.md", "doctor", []string{"doctor", "--pace", "max"}},
+	}
+	// Of no use where they are left out, or asked for only elsewhere.
+	spare := map[string]string{
+		"+ping": "a server answers the greeting all the same", "+object|freq": "only where it evicts by frequency",
+		"+exists": "only where names are made up", "+strlen": "only of long texts",
+	}
+	users, seen := []string{}, map[string]string{}
+	add := func(rule string) string {
+		if seen[rule] == "" {
+			seen[rule] = fmt.Sprintf("u%d", len(seen))
+			users = append(users, seen[rule]+" on >S3cret "+rule)
+		}
+		return seen[rule]
+	}
+	for _, v := range verbLines {
+		whole := ruleOf(t, v.page, v.user)
+		add(whole)
+		for _, part := range strings.Fields(whole) {
+			add(without(whole, part))
+		}
+	}
+	server := redistest.ACL(t, users...)
+	for _, line := range []string{"SET limiter:k-7 5 EX 600", "SET s 1", "HSET h a 1", "ZADD z 1 a", "RPUSH l a", "SETRANGE long 9000 x"} {
+		server.CLI(strings.Fields(line)...)
+	}
+	run := func(user string, args []string) (code int, said string) {
+		a, stdout, stderr := testApp()
+		a.now = time.Now
+		code = a.execute(context.Background(), newRoot(a, verbs(a)...), append(append([]string{"inspect"}, args...), "--redis", server.As(user, "S3cret")))
+		return code, strings.Join(strings.Fields(stdout.String()+" "+stderr.String()), " ")
+	}
+	for _, v := range verbLines {
+		whole := ruleOf(t, v.page, v.user)
+		if code, said := run(add(whole), v.args); code != exitOK && v.args[0] != "doctor" || strings.Contains(said, "Not allowed") || strings.Contains(said, "may not") {
+			t.Errorf("%s under its rule: exit %d: %s", v.args[0], code, said)
+		}
+		named := 0
+		for _, part := range strings.Fields(whole) {
+			_, said := run(add(without(whole, part)), v.args)
+			switch hint := "ACL SETUSER NAME " + part; {
+			case strings.Contains(said, hint):
+				named++
+			case spare[part] == "" && v.args[0] != "watch":
+				t.Errorf("%s without %s: %s", v.args[0], part, said)
+			}
+		}
+		if named < 3 {
+			t.Errorf("%s names only %d parts of its rule", v.args[0], named)
+		}
+	}
+}
+
+// without is a rule without one part; without the keys it is that of others'.
+func without(rule, part string) string {
+	if part == "%R~*" {
+		return strings.Replace(rule, part, "%R~elsewhere:*", 1)
+	}
+	return strings.TrimSpace(strings.Replace(" "+rule+" ", " "+part+" ", " ", 1))
+}

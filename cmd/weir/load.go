@@ -25,6 +25,7 @@ type loadOptions struct {
 	predict bool
 	answer  time.Duration
 	tui     bool
+	redis   *redisFlags
 }
 
 // trafficFlags say who calls, when, and what they do next.
@@ -125,6 +126,8 @@ requests a second: your word that you may load them.`,
 	fs.BoolVar(&opts.predict, "predict", false, "simulate the same plan against a limiter that keeps --limit, and show it beside what was measured")
 	fs.DurationVar(&opts.answer, "answer-time", 0, "how long answers take in --predict (default: the measured mean)")
 	fs.BoolVar(&opts.tui, "tui", false, "watch and steer the run on a dashboard; without a terminal it is as if left out")
+	opts.redis = newRedisFlags(fs)
+	fs.Lookup("redis").Usage += ": --tui shows beside what clients were told what the limiter keeps there"
 	opts.checks = newChecks(fs)
 	opts.seed = newSeed(fs)
 	opts.console = newConsole(fs)
@@ -204,6 +207,13 @@ func runLoad(cmd *cobra.Command, o *loadOptions, urls []string) error {
 		}
 		defer f.Close()
 		r.events = f
+	}
+	if r.tui && o.redis.given() {
+		done, err := r.watchStore(ctx, o.redis)
+		if err != nil {
+			return err
+		}
+		defer done()
 	}
 	result, err := r.do(ctx)
 	if err != nil && result == nil {

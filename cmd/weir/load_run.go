@@ -47,6 +47,8 @@ type loadRun struct {
 	events    io.Writer // --events, or nil
 	progress  *progress // nil shows none
 	tui       bool
+	stage     *stage       // of a tour; nil for a run by itself
+	kept      *watchedKeys // of --redis, or nil
 	console   *console
 }
 
@@ -114,6 +116,9 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 		saved = report.NewEventWriter(r.events, setup.Names, meta, r.start, r.promise)
 		setup.Tap = saved.Write
 	}
+	if r.stage != nil {
+		setup.Tap, setup.Detail = r.stage.see, true
+	}
 	collector := report.NewCollector(setup)
 	engineConfig := load.Config{Plan: r.plan, Seed: r.seed, Clock: cfg.Clock, Targets: len(cfg.Targets), Spread: r.spread,
 		Limits: r.limits, MaxAttempts: r.attempts, DropAfter: r.dropAfter, Grace: cfg.Timeout + drainMargin}
@@ -127,7 +132,11 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 		return nil, inputError(err)
 	}
 	var live *liveRun
-	if r.tui {
+	switch {
+	case r.stage != nil:
+		live = r.stage.begin(ctx, engine, collector, cfg.Clock)
+		defer r.stage.close()
+	case r.tui:
 		live = r.show(ctx, engine, collector)
 	}
 	defer live.close()

@@ -19,7 +19,7 @@ type liveRun struct {
 	collector *report.Collector
 	ctx       context.Context
 	end       context.CancelFunc
-	dash      *tui.Dashboard
+	dash      *tui.Dashboard // nil in a tour, whose dashboard outlives the run
 
 	mu        sync.Mutex
 	about     tui.About
@@ -27,6 +27,16 @@ type liveRun struct {
 	steered   bool
 	pace      float64
 	behaviour string
+	gateways  string       // how they work, where that can be changed
+	kept      *watchedKeys // or nil
+}
+
+// Buckets implements tui.Keeper.
+func (l *liveRun) Buckets() *tui.Buckets {
+	if l.kept == nil {
+		return nil
+	}
+	return l.kept.Buckets()
 }
 
 // asPlanned is the behaviour that every population has by the plan.
@@ -34,7 +44,7 @@ const asPlanned = "as planned"
 
 // show puts the run on the dashboard.
 func (r *loadRun) show(ctx context.Context, e *load.Engine, c *report.Collector) *liveRun {
-	l := &liveRun{app: r.app, engine: e, collector: c, pace: 1, behaviour: asPlanned}
+	l := &liveRun{app: r.app, engine: e, collector: c, pace: 1, behaviour: asPlanned, kept: r.kept}
 	l.about = tui.About{Kind: "load", Name: r.name, At: strings.Join(r.targetNames(), " "), Promise: r.promise,
 		Length: int64(r.plan.Duration), Sending: -1}
 	l.ctx, l.end = context.WithCancel(ctx)
@@ -88,6 +98,9 @@ func (l *liveRun) over(r *report.Result) error {
 	l.mu.Lock()
 	l.about.Over, l.about.Result = true, r
 	l.mu.Unlock()
+	if l.dash == nil {
+		return nil
+	}
 	select {
 	case <-l.dash.Done():
 	case <-l.app.cut.Done():
@@ -100,7 +113,9 @@ func (l *liveRun) over(r *report.Result) error {
 func (l *liveRun) close() {
 	if l != nil {
 		l.end()
-		_ = l.dash.Leave()
+		if l.dash != nil {
+			_ = l.dash.Leave()
+		}
 	}
 }
 
@@ -174,18 +189,48 @@ func (l *liveRun) Behaviour() string {
 
 // SetBehaviour implements tui.Behaver.
 func (l *liveRun) SetBehaviour(name string) {
+	if l.behave(name) {
+		l.steer(func(*liveRun) {}, "behaviour "+name)
+	}
+}
+
+// behave has all clients go by a behaviour, and reports false for one that
+// does not exist.
+func (l *liveRun) behave(name string) bool {
 	var b load.Behaviour
 	if name != asPlanned {
 		var err error
 		if b, err = load.ParseBehaviour(name); err != nil {
-			return // the list has none of these
+			return false
 		}
 	}
 	l.engine.SetBehaviour(b)
 	l.mu.Lock()
-	l.behaviour, l.steered = name, true
+	defer l.mu.Unlock()
+	l.behaviour = name
+	return true
+}
+
+// steer takes down a change that was made by hand.
+func (l *liveRun) steer(change func(*liveRun), mark string) {
+	l.mu.Lock()
+	change(l)
+	l.steered = true
 	l.mu.Unlock()
-	l.Mark(l.collector.Latest().At, "behaviour "+name)
+	l.Mark(l.collector.Latest().At, mark)
+}
+
+// design takes down how the gateways work now, and designed tells.
+func (l *liveRun) design(name string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.gateways = name
+}
+
+func (l *liveRun) designed() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gateways
 }
 
 // pacedRun is a liveRun whose rate means something.
@@ -201,10 +246,7 @@ func (l pacedRun) Pace() float64 {
 // SetPace implements tui.Pacer.
 func (l pacedRun) SetPace(f float64) {
 	l.engine.SetPace(f)
-	l.mu.Lock()
-	l.pace, l.steered = f, true
-	l.mu.Unlock()
-	l.Mark(l.collector.Latest().At, fmt.Sprintf("rate × %g", f))
+	l.steer(func(l *liveRun) { l.pace = f }, fmt.Sprintf("rate × %g", f))
 }
 
 // presetNames are the behaviours of known clients.

@@ -26,6 +26,8 @@ type replayOptions struct {
 	checks  *[]string
 	console *console
 	out     *output
+	tui     bool
+	film    *report.Film // of --tui, once the replay has begun
 }
 
 func newReplayCmd(a *app) *cobra.Command {
@@ -56,6 +58,7 @@ clock, waits that are not true, work that grows.`,
   weir replay access.log --limit 10/s,burst=20 --against fixed-window:limit=600,window=60s
   weir replay --profile retry-storm --limit 10/s,burst=20 --duration 30s
   weir replay access.log --rules rules.yaml
+  weir replay access.log --limit 10/s,burst=20 --tui
   weir replay limiter.lua --trace storm.csv --limit 10/s,burst=20 --map 'KEYS[1]={key}'
   weir replay own --profile retry-storm --limit 10/s,burst=20 --against 10/s,burst=20`,
 		newReplayConvertCmd(a),
@@ -76,6 +79,7 @@ clock, waits that are not true, work that grows.`,
 	o.trace = newTraceFlags(fs)
 	o.trace.newProfileFlags(fs)
 	o.trace.newKeyNames(fs)
+	fs.BoolVar(&o.tui, "tui", false, "play the replay on a dashboard, in the trace's time, once it is computed; without a terminal it is as if left out")
 	o.checks = newChecks(fs)
 	o.console = newConsole(fs)
 	o.out = newOutput(fs, "text", "json", "csv", "junit")
@@ -146,7 +150,7 @@ func (o *replayOptions) shadow(cmd *cobra.Command, args []string, path string, c
 	if promise.Concurrent > 0 {
 		return usagef("--limit 10/s,burst=20", "--limit %s cannot be replayed: a trace does not say when its calls ended", o.limit)
 	}
-	s := replay.Shadow{Limit: spec, Promise: promise}
+	s := replay.Shadow{Limit: spec, Promise: promise, Watch: o.watch()}
 	if o.against != "" {
 		other, p, err := parseLimit(o.against)
 		if err != nil {
@@ -218,6 +222,9 @@ func (o *replayOptions) conclude(t *trace, path string, result *report.Result, e
 	result.Figures = replayValues(result)
 	before := len(result.Checks)
 	result.AddChecks(checks)
+	if derr := o.play(result); derr != nil {
+		return derr
+	}
 	werr := o.out.write(o.app, func(w io.Writer) error { return o.render(w, result) })
 	switch {
 	case err != nil && !errors.Is(err, context.Canceled):

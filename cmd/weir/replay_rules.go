@@ -58,7 +58,7 @@ func (o *replayOptions) ruled(cmd *cobra.Command, args []string, path string, ch
 		return err
 	}
 	defer t.close()
-	u := replay.Ruled{Set: set, Plan: o.plan != "", Hidden: t.hidden, Name: t.name, Repeat: o.repeat(cmd, args),
+	u := replay.Ruled{Set: set, Plan: o.plan != "", Hidden: t.hidden, Watch: o.watch(), Name: t.name, Repeat: o.repeat(cmd, args),
 		Keyless: t.Seen().Format == "combined" && o.trace.options.KeyField == ""}
 	var p *progress
 	if o.console.progress(o.app) {

@@ -260,7 +260,7 @@ func (o *replayOptions) runScript(cmd *cobra.Command, args []string, name string
 	if err := o.checkScriptFlags(name); err != nil {
 		return err
 	}
-	r := replay.Run{Connections: s.connections, Pipeline: s.pipeline, Timeout: s.timeout,
+	r := replay.Run{Watch: o.watch(), Connections: s.connections, Pipeline: s.pipeline, Timeout: s.timeout,
 		Apart: s.apart, Skew: s.skew, ServerClock: s.clock == "server", Blind: s.sha != ""}
 	spec, promise, err := parsePromise(o.limit)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -25,28 +26,54 @@ type tuiOptions struct {
 	screen  string
 	play    bool
 	console *console
+
+	// What follows is for --redis.
+	redis  *redisFlags
+	typed  bool // whether --redis is on the command line, and not known from elsewhere
+	ids    []string
+	rules  []string
+	parts  []string
+	files  []string
+	layout string
+	every  time.Duration
+}
+
+// inspectFlags are those of the flags that weir inspect has as well.
+func (o *tuiOptions) inspectFlags() *inspectFlags {
+	return &inspectFlags{redis: o.redis, files: o.files, layout: o.layout, limit: o.limit}
 }
 
 func newTUICmd(a *app) *cobra.Command {
 	o := tuiOptions{app: a}
 	cmd := &cobra.Command{
-		Use:   "tui FILE",
-		Short: "Look at a saved run, or at a server that runs, on a dashboard",
+		Use:   "tui FILE | KEY...",
+		Short: "Look at a saved run, a server that runs, or keys in Redis, on a dashboard",
 		Long: `Shows what weir load --events or weir load --json kept, to be wound through in
 time, or with --attach a weir serve that is running. The dashboard of a run that
 is being sent is weir load --tui, that of a simulation weir sim --tui.
 
+With --redis, or WEIR_REDIS_URL and --id, it shows what limiters keep of a KEY or
+a customer, as weir inspect get reads it, and how it refills. Only reads are
+sent, and none more often than --every says.
+
 Keys: 1 to 7 are the views, ? lists the rest, q leaves.
 
-Without a terminal a file gives its report, as weir report does, and --attach a
-line a second until Ctrl-C. --screen prints one screen of a file and needs no
-terminal.`,
+Without a terminal a file gives its report, as weir report does, and --attach and
+--redis lines, once a second, until Ctrl-C. --screen prints one screen and needs
+no terminal.`,
 		Example: `  weir tui herd.ndjson
   weir tui --attach http://127.0.0.1:8080
+  weir tui --redis redis://localhost:6379 --id k-7
   weir tui herd.ndjson --view clients --screen 120x40`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if o.attach != "" {
+			o.typed = cmd.Flags().Changed("redis") // settings come later
+			switch {
+			case o.attach != "":
 				return argNames()(cmd, args)
+			case o.inRedis() && len(args)+len(o.ids) == 0:
+				return usagef(usageLine(cmd), "missing KEY, or --id ID")
+			case o.inRedis():
+				return nil
 			}
 			return argNames("FILE")(cmd, args)
 		},
@@ -61,18 +88,44 @@ terminal.`,
 				}
 				return o.watchServer(cmd.Context(), view)
 			}
+			if o.inRedis() {
+				if o.play {
+					return usagef("weir tui --redis redis://localhost:6379 --id k-7", "--play is for a file")
+				}
+				return o.watchRedis(cmd.Context(), args)
+			}
+			for _, name := range redisOnly {
+				if cmd.Flags().Changed(name) {
+					return usagef("weir tui --redis redis://localhost:6379 --id k-7", "--%s is for a Redis, and none was named", name)
+				}
+			}
 			return o.openFile(cmd.Context(), args[0], view)
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.attach, "attach", "", "watch the weir serve at this `URL`")
-	fs.StringVar(&o.limit, "limit", "", "judge saved events by this promise, such as `10/s,burst=20` (default: the run's own)")
+	fs.StringVar(&o.limit, "limit", "", "judge saved events by this promise, such as `10/s,burst=20` (default: the run's own); in Redis, the limit where the state does not say it")
 	fs.Var(newChoice(&o.view, viewNames()...), "view", "the view to begin with")
 	fs.StringVar(&o.screen, "screen", "", "print one screen of this size, such as `120x40`, as text")
 	fs.BoolVar(&o.play, "play", false, "play from the beginning, instead of showing the end")
+	o.redis = newRedisFlags(fs)
+	fs.StringArrayVar(&o.ids, "id", nil, "in Redis, the keys of this customer, by `ID` (repeatable)")
+	fs.StringArrayVar(&o.rules, "rule", nil, "in Redis, the rule that stands in the names, by `NAME` (repeatable)")
+	fs.StringArrayVar(&o.parts, "part", nil, "in Redis, what stands in the names in place of a placeholder, as `NAME=VALUE` (repeatable)")
+	newLayoutFiles(fs, &o.files)
+	fs.StringVar(&o.layout, "layout", "", "in Redis, take the state for that of this layout, by `NAME` (see weir inspect layouts)")
+	fs.DurationVar(&o.every, "every", watchEvery, "how often Redis is read, at least 200ms apart")
+	complete(cmd, "layout", layoutNames, cobra.ShellCompDirectiveNoFileComp)
 	o.console = newConsole(fs)
 	return cmd
 }
+
+// redisOnly are the flags that say nothing without a Redis.
+var redisOnly = []string{"rule", "part", "layouts", "layout", "every"}
+
+// inRedis reports whether keys in a Redis are meant: one was named on the
+// command line, or is known from elsewhere and there are customers to look for.
+func (o *tuiOptions) inRedis() bool { return o.typed || len(o.ids) > 0 }
 
 func viewNames() []string {
 	var names []string
