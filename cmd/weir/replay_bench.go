@@ -61,7 +61,7 @@ clock is called with the time at the start.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.limit, "limit", "10/s,burst=20", "the `LIMIT` whose numbers the script is given")
-	fs.StringArrayVar(&o.maps, "map", nil, "what the scripts are given, such as 'KEYS[1]={key}' (repeatable)")
+	fs.StringArrayVar(&o.maps, "map", nil, "`WHAT` the scripts are given, such as 'KEYS[1]={key}' (repeatable)")
 	fs.IntSliceVar(&o.connections, "connections", []int{1, 16, 50}, "numbers of connections to measure with")
 	fs.IntSliceVar(&o.pipelines, "pipelines", []int{1, 16}, "numbers of calls sent together to measure with")
 	fs.DurationVar(&o.each, "each", time.Second, "how long one measurement takes")

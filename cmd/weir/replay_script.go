@@ -48,11 +48,11 @@ func newScriptFlags(fs *pflag.FlagSet) *scriptFlags {
 	fs.StringVar(&s.sha, "sha", "", "run the script that the server knows by this `DIGEST`, which nobody can look into (--allow-dangerous)")
 	fs.StringVar(&s.then, "then", "", "a second script `FILE`: the check reads with the first and writes with this one")
 	fs.DurationVar(&s.apart, "apart", time.Millisecond, "how long after the first script the second one runs, in the trace's time")
-	fs.StringArrayVar(&s.maps, "map", nil, "what a script is given, such as 'KEYS[1]={key}' or 'ARGV[1]={now.ms}' (repeatable)")
-	fs.StringArrayVar(&s.maps2, "map-then", nil, "the same for the script of --then, with {reply[1]} of the first (repeatable)")
-	fs.StringVar(&s.admitted, "admitted-if", "", "what a reply says, such as 'reply[1]==1' (default: 1 or 0, alone or first in a list)")
-	fs.StringVar(&s.wait, "wait", "", "where a reply tells the wait, such as 'reply[2] ms'")
-	fs.StringVar(&s.speed, "speed", "max", "on a server: recorded, a factor such as 10, or max")
+	fs.StringArrayVar(&s.maps, "map", nil, "`WHAT` a script is given, such as 'KEYS[1]={key}' or 'ARGV[1]={now.ms}' (repeatable)")
+	fs.StringArrayVar(&s.maps2, "map-then", nil, "`WHAT` the script of --then is given, with {reply[1]} of the first (repeatable)")
+	fs.StringVar(&s.admitted, "admitted-if", "", "`WHAT` a reply says, such as 'reply[1]==1' (default: 1 or 0, alone or first in a list)")
+	fs.StringVar(&s.wait, "wait", "", "`WHERE` a reply tells the wait, such as 'reply[2] ms'")
+	fs.StringVar(&s.speed, "speed", "max", "on a server, the `SPEED`: recorded, a factor such as 10, or max")
 	fs.IntVar(&s.connections, "connections", 1, "on a server: connections at once")
 	fs.IntVar(&s.pipeline, "pipeline", 1, "on a server: calls sent together on a connection")
 	fs.Var(newChoice(&s.clock, "trace", "server"), "clock", "on a server: whose TIME the script sees; trace puts a shim before it that answers TIME, server leaves it to the server")
@@ -62,8 +62,8 @@ func newScriptFlags(fs *pflag.FlagSet) *scriptFlags {
 	fs.BoolVar(&s.anyScript, "any-script", false, "replay all script calls of a capture, not only those of this script")
 	fs.DurationVar(&s.flushAt, "flush-scripts-at", -1, "a drill: flush the scripts this far into the trace (--redis start, or embedded)")
 	fs.DurationVar(&s.killAt, "kill-at", -1, "a drill: kill and restart the server this far into the trace (--redis start, or embedded)")
-	fs.Lookup("flush-scripts-at").DefValue = ""
-	fs.Lookup("kill-at").DefValue = ""
+	fs.Lookup("flush-scripts-at").DefValue = "0s"
+	fs.Lookup("kill-at").DefValue = "0s"
 	return s
 }
 
