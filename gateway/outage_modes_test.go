@@ -82,11 +82,10 @@ func TestStormDuringAnOutage(t *testing.T) {
 			case limit.FailClosed:
 				computed = "0"
 			case limit.FailLocal:
-				// Each gateway is asked 20 times a second by right. On a machine
-				// that falls behind, a share refills as long, and as many fewer ask.
+				// Each gateway is asked 20 times a second; half a second is for
+				// a machine that is busy.
 				each := int((outage - 500*time.Millisecond).Seconds() * rate / gateways)
-				least = int(float64(gateways*each) * min(1, float64(sent)/(storming*outage.Seconds())))
-				most, honestPass = shareBound(gateways, burst, rate, outage), honestSent
+				least, most, honestPass = gateways*each, shareBound(gateways, burst, rate, outage), honestSent
 				computed = fmt.Sprintf("%d to %d", least, most)
 			}
 			tab.row(mode, outage.Round(10*time.Millisecond), fmt.Sprint(storm, " of ", sent), computed,
@@ -97,8 +96,8 @@ func TestStormDuringAnOutage(t *testing.T) {
 			if passed != honestPass {
 				t.Errorf("%d of %d honest requests passed, want %d", passed, honestSent, honestPass)
 			}
-			if sent == 0 || honestSent == 0 {
-				t.Errorf("nothing was sent in %v", outage)
+			if sent < storming/4*int(outage.Seconds()) {
+				t.Errorf("only %d were sent in %v", sent, outage)
 			}
 			want := problemQuota
 			if mode == limit.FailClosed {
