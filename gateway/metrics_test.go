@@ -242,11 +242,11 @@ func TestTheDecisionLogSaysWhy(t *testing.T) {
 	}
 	q := journal.NewInquiry(ShownNames("k-7"), time.Time{}, time.Time{})
 	for line := range strings.Lines(out.String()) {
-		var l journal.Line
-		if err := json.Unmarshal([]byte(line), &l); err != nil {
-			t.Fatal(err)
+		l := journal.Parse([]byte(line))
+		if l == nil {
+			t.Fatalf("no line of a journal: %s", line)
 		}
-		q.Add(&l)
+		q.Add(l)
 	}
 	a := q.Answer()
 	if len(a.Spells) != 1 || len(a.Breakers) != 1 || a.Name != hashed("k-7") || a.Plan != "gold" {

@@ -54,7 +54,8 @@ func readWeirLog(e *Entry) (*weirLog, bool) {
 		s, ok1 := weirWhole(sum)
 		c, ok2 := weirWhole(cost)
 		at, ok3 := weirScore(m.Score)
-		if !ok || !ok1 || !ok2 || !ok3 || c < 1 || c > s {
+		// A sum has 16 digits, by which entries of one time are in order.
+		if !ok || len(sum) != 16 || !ok1 || !ok2 || !ok3 || c < 1 || c > s {
 			return nil, false
 		}
 		log.entries = append(log.entries, weirEntry{at, s, c})

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -88,12 +87,12 @@ func readJournal(a *app, path string, q *journal.Inquiry) (bad int, err error) {
 	defer f.Close()
 	good := 0
 	bad, err = eachLine(f, func(line []byte) bool {
-		var l journal.Line
-		if json.Unmarshal(line, &l) != nil || l.Kind == "" {
+		l := journal.Parse(line)
+		if l == nil {
 			return false
 		}
 		good++
-		q.Add(&l)
+		q.Add(l)
 		return true
 	})
 	switch {

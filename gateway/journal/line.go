@@ -9,7 +9,10 @@
 // 80 a second" does not hang on what the sample happened to draw.
 package journal
 
-import "time"
+import (
+	"encoding/json"
+	"time"
+)
 
 // Kind says what a Line tells.
 type Kind string
@@ -34,6 +37,19 @@ type Line struct {
 	*Held
 	*Breaker
 	*Gap
+}
+
+// Parse reads one line of a log; nil when it is none. Every instant that a
+// line of its kind has is after 1970.
+func Parse(text []byte) *Line {
+	l := new(Line)
+	if json.Unmarshal(text, l) != nil || l.Kind == "" || l.At.Unix() <= 0 {
+		return nil
+	}
+	if h := l.Held; l.Kind == Spent && h != nil && (h.First.Unix() <= 0 || h.Last.Before(h.First)) {
+		return nil
+	}
+	return l
 }
 
 // Caller is who asked. Key and Address may be short hashes.

@@ -96,17 +96,17 @@ func FuzzInquiry(f *testing.F) {
 		}
 		f.Add(string(text))
 	}
+	f.Add(`{"kind":"held","key":"k","span_s":10,"at":"0001-01-01T00:00:00Z","first":"1970-01-01T00:01:40Z","last":"1970-01-01T00:01:50Z","rule":"requests","refused":1}`)
 	f.Add(`{"kind":"held","key":"k","span_s":1e300,"at":"9999-12-31T23:59:59Z","rule":"r"}` + "\n" + `{"kind":"held","key":"k"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		q := NewInquiry([]string{"k"}, time.Time{}, time.Time{})
 		for s := range strings.Lines(text) {
-			var l Line
-			if json.Unmarshal([]byte(s), &l) == nil {
-				q.Add(&l)
+			if l := Parse([]byte(s)); l != nil {
+				q.Add(l)
 			}
 		}
 		for _, s := range q.Answer().Spells {
-			if s.end.IsZero() || s.RefusedBy == nil {
+			if s.end.IsZero() || s.Since.After(s.Until) || s.RefusedBy == nil {
 				t.Fatalf("a spell without a span: %+v", s)
 			}
 		}

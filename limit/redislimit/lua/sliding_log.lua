@@ -9,11 +9,13 @@
 do
   local STEP = 16 -- entries that a check removes
 
-  -- SUM and COST of a member.
+  -- SUM and COST of a member. A SUM of fewer digits is none: it would stand
+  -- after those of its time that are written from now on.
   local function entry(member)
-    local sum, cost = string.match(member or '', '^(%d+):(%d+)$')
-    sum, cost = whole(sum), whole(cost)
-    if sum and cost and cost >= 1 and cost <= sum then
+    local digits, cost = string.match(member or '', '^(%d+):(%d+)$')
+    local sum = whole(digits)
+    cost = whole(cost)
+    if sum and #digits == 16 and cost and cost >= 1 and cost <= sum then
       return sum, cost
     end
   end
