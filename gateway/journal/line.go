@@ -39,14 +39,14 @@ type Line struct {
 	*Gap
 }
 
-// Parse reads one line of a log; nil when it is none. Every instant that a
-// line of its kind has is after 1970.
+// Parse reads one line of a log; nil when it is none. No instant that a
+// line of its kind has is before 1970.
 func Parse(text []byte) *Line {
 	l := new(Line)
-	if json.Unmarshal(text, l) != nil || l.Kind == "" || l.At.Unix() <= 0 {
+	if json.Unmarshal(text, l) != nil || l.Kind == "" || l.At.Unix() < 0 {
 		return nil
 	}
-	if h := l.Held; l.Kind == Spent && h != nil && (h.First.Unix() <= 0 || h.Last.Before(h.First)) {
+	if h := l.Held; l.Kind == Spent && h != nil && (h.First.Unix() < 0 || h.Last.Before(h.First)) {
 		return nil
 	}
 	return l
