@@ -158,7 +158,7 @@ func (h *held) settle(s *deskShard, p *hitState, now, granted int64, wait time.D
 		l := p.ready.batch
 		l.Granted(&h.batch, now, granted)
 		if !lost && granted == 0 {
-			l.Denied(&h.batch, now+int64(wait))
+			l.Denied(&h.batch, now+max(int64(wait), int64(p.ready.pause)))
 		}
 	}
 	close(h.flying)
