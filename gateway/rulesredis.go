@@ -137,6 +137,8 @@ func (k *RuleKey) Save(ctx context.Context, before []byte, s RuleChange) error {
 	}
 	done, err := push.Run(ctx, k.Client, []string{k.Key, k.history()}, sum, text, entry, maxHistory, s.Set.Version).Int64()
 	switch {
+	case redis.HasErrorPrefix(err, "WRONGTYPE"):
+		return &RuleStoreError{k.Key + " or " + k.history(), err}
 	case err != nil:
 		return &RuleStoreError{k.Key, err}
 	case done == 0:
