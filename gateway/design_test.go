@@ -61,7 +61,7 @@ func TestDesignsOnOneStoreInMemory(t *testing.T) {
 		{Central, 1},
 		{DenyCache, 2},
 		{Leases, 50},
-		{LeasesBatch, 40},
+		{LeasesBatch, 150},
 	} {
 		t.Run(tt.design.String(), func(t *testing.T) {
 			admitted, calls := flooded(t, tt.design, gateways, "1000/s,burst=2000", perSecond, seconds)

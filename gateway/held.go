@@ -101,7 +101,12 @@ func (h *held) request(p *hitState, now int64) (step limit.LeaseStep, dead int64
 		dead = l.Expired(&h.block, now)
 		return l.Request(&h.block, now, p.Cost), dead
 	}
-	return p.ready.batch.Request(&h.batch, now), 0
+	step = p.ready.batch.Request(&h.batch, now)
+	if step == limit.LeaseSpendAndAsk && h.batch.Wait(now) > 0 {
+		p.ready.batch.Granted(&h.batch, now, 0) // the store has just said so
+		step = limit.LeaseSpend
+	}
+	return step, 0
 }
 
 func (h *held) left(now int64) int64 { return h.block.Tokens() + h.batch.Tokens(now) }
