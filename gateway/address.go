@@ -36,6 +36,9 @@ func ParseProxy(s string) (Proxy, error) {
 		return Proxy{unix: true}, nil
 	}
 	if p, err := netip.ParsePrefix(s); err == nil {
+		if a := p.Addr(); a.Is4In6() && p.Bits() >= 96 {
+			p = netip.PrefixFrom(a.Unmap(), p.Bits()-96) // as addresses are compared
+		}
 		return Proxy{prefix: p.Masked()}, nil
 	}
 	a, err := netip.ParseAddr(s)

@@ -152,3 +152,14 @@ func FuzzAddress(f *testing.F) {
 		}
 	})
 }
+
+// A network that is written as IPv6 is the IPv4 one that it stands for.
+func TestMappedProxyNetwork(t *testing.T) {
+	p := proxies(t, "", "::ffff:10.0.0.0/104")
+	for peer, want := range map[string]string{"10.1.2.3:80": "203.0.113.9", "[::ffff:10.1.2.3]:80": "203.0.113.9", "11.1.2.3:80": "11.1.2.3"} {
+		r := &http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": {"203.0.113.9"}}}
+		if got := p.of(r); got != want {
+			t.Errorf("from %s: %s, want %s", peer, got, want)
+		}
+	}
+}

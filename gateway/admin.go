@@ -115,13 +115,20 @@ func ReadToken(path string) (string, error) {
 // Handle adds a handler for those who have the token.
 func (a *Admin) Handle(pattern string, h http.Handler) {
 	a.mux.Handle(pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !a.knows(r) {
-			w.Header().Set("WWW-Authenticate", `Bearer realm="weir"`)
-			writeProblem(w, problemDetails{Status: http.StatusUnauthorized, Detail: "the token is missing or wrong", Hint: "Authorization: Bearer TOKEN"})
-			return
+		if a.admits(w, r) {
+			h.ServeHTTP(w, r)
 		}
-		h.ServeHTTP(w, r)
 	}))
+}
+
+// admits answers whoever does not have the token.
+func (a *Admin) admits(w http.ResponseWriter, r *http.Request) bool {
+	if a.knows(r) {
+		return true
+	}
+	w.Header().Set("WWW-Authenticate", `Bearer realm="weir"`)
+	writeProblem(w, problemDetails{Status: http.StatusUnauthorized, Detail: "the token is missing or wrong", Hint: "Authorization: Bearer TOKEN"})
+	return false
 }
 
 // HandleOpen adds a handler for whoever reaches the listener.
@@ -137,8 +144,40 @@ func (a *Admin) knows(r *http.Request) bool {
 // ServeHTTP is the listener without its socket.
 func (a *Admin) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", "no-store")
-	a.mux.ServeHTTP(w, r)
+	h, pattern := a.mux.Handler(r)
+	if pattern != "" {
+		a.mux.ServeHTTP(w, r)
+		return
+	}
+	if !a.admits(w, r) {
+		return
+	}
+	// What the mux would say, in the form of the other answers.
+	var said muxAnswer
+	h.ServeHTTP(&said, r)
+	p := problemDetails{Status: said.status, Detail: "the path was not found", Hint: "GET /v1/rules"}
+	if allow := said.Header().Get("Allow"); allow != "" {
+		w.Header().Set("Allow", allow)
+		p.Detail, p.Hint = "the path does not take "+r.Method, allow
+	}
+	writeProblem(w, p)
 }
+
+// muxAnswer keeps what a mux says of a request that it has nothing for, but for
+// the text.
+type muxAnswer struct {
+	header http.Header
+	status int
+}
+
+func (m *muxAnswer) Header() http.Header {
+	if m.header == nil {
+		m.header = http.Header{}
+	}
+	return m.header
+}
+func (m *muxAnswer) WriteHeader(status int)      { m.status = status }
+func (m *muxAnswer) Write(b []byte) (int, error) { return len(b), nil }
 
 // Start opens the listener and serves until [Admin.Stop].
 func (a *Admin) Start() error {

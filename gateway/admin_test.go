@@ -121,8 +121,8 @@ func TestAdminChangesWhatIsInForce(t *testing.T) {
 		{"all rules", "GET", "/v1/rules", "", 200, 12, `"on_failure": "closed"`},
 		{"keys are hashed there", "GET", "/v1/rules", "", 200, 12, rules.KeyName("k-1")},
 		{"how it was loaded", "GET", "/v1/rules", "", 200, 12, `"taken": 5`},
-		{"another method", "POST", "/v1/rules", "", 405, 12, "Method Not Allowed"},
-		{"another path", "GET", "/v1/", "", 404, 12, "not found"},
+		{"another method", "POST", "/v1/rules", "", 405, 12, `"title":"Method Not Allowed","status":405,"detail":"the path does not take POST","hint":"GET, HEAD"`},
+		{"another path", "GET", "/v1/", "", 404, 12, `"detail":"the path was not found"`},
 	}
 	for _, step := range steps {
 		status, text := d.call(step.method, step.path, step.body)
@@ -281,5 +281,15 @@ func TestAdminAnswersAreDocumented(t *testing.T) {
 	}
 	if n < 30 {
 		t.Errorf("only %d fields", n)
+	}
+}
+
+// Without the token nobody learns which paths there are.
+func TestAdminTellsNothingWithoutTheToken(t *testing.T) {
+	d := operated(t)
+	for _, r := range [][2]string{{"GET", "/v1/rules"}, {"POST", "/v1/rules"}, {"GET", "/"}, {"GET", "/v1/limits"}} {
+		if status, text := d.call(r[0], r[1], "", "Authorization", "Bearer another-token-of-24-chars"); status != 401 || !strings.Contains(text, "the token is missing or wrong") {
+			t.Errorf("%v: %d %s", r, status, text)
+		}
 	}
 }

@@ -189,7 +189,7 @@ func (a *Admin) change(w http.ResponseWriter, r *http.Request, what, reason stri
 	who = "admin at " + who
 	var done *Changed
 	if a.cfg.Keeper == nil {
-		err = &rules.EditError{Msg: "the rules come from no file", Hint: "weir serve --rules FILE"}
+		err = &rules.EditError{Msg: "the rules come from no file", Hint: "weir serve --rules-from FILE"}
 	} else {
 		done, err = a.cfg.Keeper.Change(r.Context(), who, reason, edit)
 	}

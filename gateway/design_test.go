@@ -3,6 +3,7 @@ package gateway
 import (
 	"math/rand/v2"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/weir-cli/weir/limit"
@@ -29,8 +30,28 @@ func TestDesignsAreReadAndShown(t *testing.T) {
 	}
 }
 
+// flooded puts a fleet of a design and a limit under requests of one key, evenly
+// over its gateways, in virtual time in which answers of the store take none.
+func flooded(t *testing.T, design Design, gateways int, text string, perSecond, seconds int64) (admitted, calls int64) {
+	synctest.Test(t, func(t *testing.T) {
+		f, err := New(Config{Gateways: gateways, Design: design, Limit: spec(t, text), Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range seconds * perSecond {
+			if askAt(f, int(i)%gateways, "k", f.now(), 1).OK {
+				admitted++
+			}
+			f.background.wait()
+			time.Sleep(time.Second / time.Duration(perSecond))
+		}
+		calls = f.Counts(0).Store.Calls
+	})
+	return admitted, calls
+}
+
 // In memory too, gateways answer refusals again by themselves and spend what
-// they hold; time is the test's.
+// they hold.
 func TestDesignsOnOneStoreInMemory(t *testing.T) {
 	const seconds, perSecond, gateways = 10, 20_000, 4
 	for _, tt := range []struct {
@@ -40,29 +61,40 @@ func TestDesignsOnOneStoreInMemory(t *testing.T) {
 		{Central, 1},
 		{DenyCache, 2},
 		{Leases, 50},
-		{LeasesBatch, 2}, // once flooded, each gateway asks once for each token
+		{LeasesBatch, 150},
 	} {
 		t.Run(tt.design.String(), func(t *testing.T) {
-			f, err := New(Config{Gateways: gateways, Design: tt.design, Limit: spec(t, "1000/s,burst=2000"), Seed: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			start, admitted := f.now(), int64(0)
-			for i := range int64(seconds * perSecond) {
-				now := start + i*int64(time.Second)/perSecond
-				if askAt(f, int(i%gateways), "k", now, 1).OK {
-					admitted++
-				}
-				if tt.design.leases() {
-					f.background.wait() // answers come at once
-				}
-			}
-			calls := f.Counts(0).Store.Calls
+			admitted, calls := flooded(t, tt.design, gateways, "1000/s,burst=2000", perSecond, seconds)
 			if calls*tt.saved > seconds*perSecond {
 				t.Errorf("%d calls for %d requests, want one in %d at most", calls, seconds*perSecond, tt.saved)
 			}
 			if bound := int64(2000 + 1000*seconds); admitted > bound || admitted < bound*8/10 {
 				t.Errorf("%d passed, the bucket gives %d", admitted, bound)
+			}
+		})
+	}
+}
+
+// Where the blocks of all gateways do not fit into the bucket, or a batch is one
+// token, the rate still gets through, and a flood does not reach the store: who
+// is told that there is nothing keeps away, but comes back before tokens go to
+// waste.
+func TestLeasesOfASmallBucketKeepItsRate(t *testing.T) {
+	const seconds, perSecond, gateways = 60, 400, 20
+	for _, tt := range []struct {
+		design Design
+		calls  int64 // the most in a second
+	}{
+		{Leases, gateways}, // the bucket is full after two seconds
+		{LeasesBatch, 11 * gateways},
+	} {
+		t.Run(tt.design.String(), func(t *testing.T) {
+			admitted, calls := flooded(t, tt.design, gateways, "10/s,burst=20", perSecond, seconds)
+			if bound := int64(20 + 10*seconds); admitted > bound || admitted < bound*8/10 {
+				t.Errorf("%d passed, the bucket gives %d", admitted, bound)
+			}
+			if calls > tt.calls*seconds {
+				t.Errorf("%d calls in %d s", calls, seconds)
 			}
 		})
 	}

@@ -1,6 +1,9 @@
 package gateway
 
-import "strings"
+import (
+	"net/netip"
+	"strings"
+)
 
 // forwardedFor reads one line of a Forwarded header (RFC 7239, 4): the for of
 // each element, "" where an element has none. Quoted strings may hold commas,
@@ -87,4 +90,13 @@ func forwardedValue(s string) (value, rest string, ok bool) {
 		b.WriteByte(s[i])
 	}
 	return "", "", false
+}
+
+// forwardedBy is the element of a Forwarded header for a peer.
+func forwardedBy(remote string) string {
+	at, err := netip.ParseAddrPort(remote)
+	if err != nil {
+		return "for=unknown" // of a unix socket
+	}
+	return `for="` + at.String() + `"`
 }

@@ -166,7 +166,7 @@ func (g *gateway) record(r *run, key uint32, now, cost int64, v *verdict, wait t
 
 // request is what rules are matched with.
 func (c *caller) request(r *http.Request) rules.Request {
-	return rules.Request{Key: c.Key, Plan: c.Plan, Address: c.Address, Method: r.Method, Path: r.URL.Path}
+	return rules.Request{Key: c.Key, Plan: c.Plan, Address: c.Address, Method: r.Method, Path: r.URL.Path, Kept: keptSlashes(r.URL)}
 }
 
 // name is what a caller is counted under.

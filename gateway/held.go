@@ -101,7 +101,12 @@ func (h *held) request(p *hitState, now int64) (step limit.LeaseStep, dead int64
 		dead = l.Expired(&h.block, now)
 		return l.Request(&h.block, now, p.Cost), dead
 	}
-	return p.ready.batch.Request(&h.batch, now), 0
+	step = p.ready.batch.Request(&h.batch, now)
+	if step == limit.LeaseSpendAndAsk && h.batch.Wait(now) > 0 {
+		p.ready.batch.Granted(&h.batch, now, 0) // the store has just said so
+		step = limit.LeaseSpend
+	}
+	return step, 0
 }
 
 func (h *held) left(now int64) int64 { return h.block.Tokens() + h.batch.Tokens(now) }
@@ -158,7 +163,7 @@ func (h *held) settle(s *deskShard, p *hitState, now, granted int64, wait time.D
 		l := p.ready.batch
 		l.Granted(&h.batch, now, granted)
 		if !lost && granted == 0 {
-			l.Denied(&h.batch, now+int64(wait))
+			l.Denied(&h.batch, now+max(int64(wait), int64(p.ready.pause)))
 		}
 	}
 	close(h.flying)

@@ -230,3 +230,19 @@ func TestRefusedRulesAreNotInTheBooks(t *testing.T) {
 		t.Errorf("%+v", by)
 	}
 }
+
+func TestPromiseCountsItsRules(t *testing.T) {
+	text := "version: 3\nrules:\n  - name: a\n    per: key\n    limits: [{default: true, limit: 1/s}]\n"
+	for want, text := range map[string]string{
+		"1 rule, version 3":  text,
+		"2 rules, version 3": text + "  - name: b\n    per: address\n    limits: [{default: true, limit: 1/s}]\n",
+	} {
+		f, err := New(Config{Rules: set(t, text)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := f.promise(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}

@@ -41,6 +41,7 @@ func (f *Fleet) newProxy() *httputil.ReverseProxy {
 		ErrorLog:  log.New(io.Discard, "", 0),
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.SetURL(f.cfg.Upstream)
+			f.forwardKey(p)
 			f.forwardFor(p)
 		},
 		ModifyResponse: func(res *http.Response) error {
@@ -63,8 +64,16 @@ func (f *Fleet) newProxy() *httputil.ReverseProxy {
 	}
 }
 
+// forwardKey lets only the key through that was counted: an upstream that reads
+// the last of several would serve a caller whom another one's limit let pass.
+func (f *Fleet) forwardKey(p *httputil.ProxyRequest) {
+	if name := f.cfg.Key.Header; f.cfg.Key.By == ByHeader && len(p.Out.Header[name]) > 1 {
+		p.Out.Header[name] = p.Out.Header[name][:1]
+	}
+}
+
 // forwardFor tells the upstream whom the request is for: what a listed proxy in
-// front said, and the peer.
+// front said, and the peer. What anybody else said in the address header is dropped.
 func (f *Fleet) forwardFor(p *httputil.ProxyRequest) {
 	before := f.identity.proxies.trustsPeer(p.In)
 	if before {
@@ -73,6 +82,16 @@ func (f *Fleet) forwardFor(p *httputil.ProxyRequest) {
 		}
 	}
 	p.SetXForwarded()
+	switch name := f.identity.proxies.Header; {
+	case name == "X-Forwarded-For":
+	case !before:
+		delete(p.Out.Header, name)
+	case len(p.In.Header[name]) > 0: // Forwarded is taken out before
+		p.Out.Header[name] = append([]string(nil), p.In.Header[name]...)
+		if name == "Forwarded" {
+			p.Out.Header[name] = append(p.Out.Header[name], forwardedBy(p.In.RemoteAddr))
+		}
+	}
 	if before {
 		for _, name := range []string{"X-Forwarded-Proto", "X-Forwarded-Host"} {
 			if v := p.In.Header[name]; len(v) > 0 {

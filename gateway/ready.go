@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/weir-cli/weir/gateway/rules"
@@ -108,6 +109,7 @@ func (r *readyLimit) lend(c Config) error {
 		if size == 0 {
 			size = min(limit.BatchSize(r.spec.Rate, int64(c.Fleet), batchSpan), r.spec.Burst)
 		}
+		r.pause = min(batchSpan, fillTime(r.spec))
 		r.batch = &limit.BatchLease{Batch: size, Life: or(r.rule.Lease.Life, batchLife)}
 		return nil
 	}
@@ -119,9 +121,16 @@ func (r *readyLimit) lend(c Config) error {
 	if err != nil {
 		return err
 	}
-	r.pause = book.Pause()
+	r.pause = min(book.Pause(), fillTime(r.spec))
 	r.block = &limit.BlockLease{Block: size, Low: size * lowPercent / 100, Life: or(r.rule.Lease.Life, blockLife)}
 	return nil
+}
+
+// fillTime is how long an empty bucket takes to be full. Who keeps away from it
+// for longer lets tokens go to waste.
+func fillTime(s limit.Spec) time.Duration {
+	ns := float64(s.Burst) * float64(s.Rate.Per) / float64(s.Rate.Units)
+	return time.Duration(min(ns, math.MaxInt64/4)) // a pause need not be exact
 }
 
 // Caution says what a design will not do well with the limits at hand, "" when

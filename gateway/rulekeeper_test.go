@@ -271,6 +271,27 @@ func TestOnlyOneWriterWins(t *testing.T) {
 	})
 }
 
+// What stands in the way of a push may be beside the rules.
+func TestAHistoryThatIsNone(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, r *redistest.Redis) {
+		c := r.Client(t)
+		k, err := NewRuleKey(c, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Set(t.Context(), k.history(), "x", 0).Err(); err != nil {
+			t.Fatal(err)
+		}
+		err = k.Save(t.Context(), nil, RuleChange{Set: ruleSet(t, ruleText(1, "1/s,burst=1"))})
+		if err == nil || !strings.Contains(err.Error(), "redis key rl:rules or {rl:rules}:history: ") {
+			t.Errorf("%v", err)
+		}
+		if n := c.Exists(t.Context(), k.Key).Val(); n != 0 {
+			t.Error("the rules were written all the same")
+		}
+	})
+}
+
 func TestHistoryIsBounded(t *testing.T) {
 	redistest.Each(t, func(t *testing.T, r *redistest.Redis) {
 		c := r.Client(t)

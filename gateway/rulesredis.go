@@ -15,6 +15,7 @@ import (
 
 	"github.com/weir-cli/weir/gateway/rules"
 	"github.com/weir-cli/weir/internal/redisconn"
+	"github.com/weir-cli/weir/limit/redislimit"
 	"github.com/weir-cli/weir/report"
 )
 
@@ -137,6 +138,8 @@ func (k *RuleKey) Save(ctx context.Context, before []byte, s RuleChange) error {
 	}
 	done, err := push.Run(ctx, k.Client, []string{k.Key, k.history()}, sum, text, entry, maxHistory, s.Set.Version).Int64()
 	switch {
+	case redislimit.Classify(err) == redislimit.KindWrongType:
+		return &RuleStoreError{k.Key + " or " + k.history(), err}
 	case err != nil:
 		return &RuleStoreError{k.Key, err}
 	case done == 0:

@@ -284,10 +284,10 @@ rules:
 			for range 10 {
 				askAt(f, 0, key, f.now(), 1)
 			}
-			one := onRedis(t, r, Config{Limit: spec(t, "1/h,burst=20")})
+			one := onRedis(t, r, Config{Limit: spec(t, "1/h,burst=20"), StoreTimeout: 10 * time.Second})
 			one.newest.Load().limits[0].name = "plan"
-			if v := askAt(one, 0, key, one.now(), 1); v.Remaining != tt.left-1 {
-				t.Errorf("%+v: %d are left of the plan's 20 after 10 exports of which one passed, want %d", tt.wrong, v.Remaining+1, tt.left)
+			if v := askAt(one, 0, key, one.now(), 1); v.Source != FromStore || v.Remaining != tt.left-1 {
+				t.Errorf("%+v: %v says %d are left of the plan's 20 after 10 exports of which one passed, want %d", tt.wrong, v.Source, v.Remaining+1, tt.left)
 			}
 			if by := f.Counts(0).Rules.ByRule; len(by) != 2 || by[0].Rule != "exports" || by[0].Refused != 9 {
 				t.Errorf("%+v", by)

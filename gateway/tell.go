@@ -155,7 +155,7 @@ func (d *verdict) short() *hitState {
 	var longest *hitState
 	for i := range d.Hits {
 		hit := &d.Hits[i]
-		if !hit.Decision.OK && (longest == nil || longer(hit.Decision.RetryAfter, longest.Decision.RetryAfter)) {
+		if !hit.Decision.OK && (longest == nil || limit.Worse(hit.Decision.RetryAfter, longest.Decision.RetryAfter)) {
 			longest = hit
 		}
 	}
@@ -169,7 +169,7 @@ func tighter(a, b *limit.Decision) bool {
 		return !a.OK
 	}
 	if !a.OK {
-		return longer(a.RetryAfter, b.RetryAfter)
+		return limit.Worse(a.RetryAfter, b.RetryAfter)
 	}
 	// a.Remaining/a.Limit against b's, without rounding.
 	left := func(d *limit.Decision) uint64 { return uint64(max(0, d.Remaining)) }

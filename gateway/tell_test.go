@@ -186,17 +186,25 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Never is the longest of all waits, and one that nobody knows the shortest.
-func TestNeverBinds(t *testing.T) {
-	for _, other := range []time.Duration{time.Second, limit.Unknown} {
-		var u underRules
-		u.add(t, "soon", "10/s,burst=20", limit.Decision{RetryAfter: other})
-		u.add(t, "never", "10/s,burst=2", limit.Decision{RetryAfter: limit.Never, Remaining: 2})
-		if got := u.v.tightest(); got.Rule.Name != "never" {
-			t.Errorf("%v: told are the numbers of %s, though it is not what the caller cannot pass", other, got.Rule.Name)
-		}
-		if got := u.v.short(); got.Rule.Name != "never" {
-			t.Errorf("%v: the wait is that of %s", other, got.Rule.Name)
+// What is told of a refusal is the worst wait: never, then the longest that is
+// known, then one that nobody knows; the same for the numbers, the wait, and the
+// rule that decided.
+func TestTheWorstWaitBinds(t *testing.T) {
+	for _, waits := range [][2]time.Duration{{limit.Never, time.Hour}, {limit.Never, limit.Unknown}, {time.Hour, time.Second}, {time.Second, limit.Unknown}} {
+		for worst := range 2 {
+			var u underRules
+			u.add(t, "a", "10/s,burst=20", limit.Decision{RetryAfter: waits[worst]})
+			u.add(t, "b", "10/s,burst=2", limit.Decision{RetryAfter: waits[1-worst], Remaining: 2})
+			want := u.hits[worst].Rule.Name
+			if got := u.v.tightest(); got.Rule.Name != want {
+				t.Errorf("%v: told are the numbers of %s", waits, got.Rule.Name)
+			}
+			if got := u.v.short(); got.Rule.Name != want {
+				t.Errorf("%v: the wait is that of %s", waits, got.Rule.Name)
+			}
+			if d, by := together(u.v.Hits); by != worst || d.RetryAfter != waits[0] {
+				t.Errorf("%v: %s decided, with a wait of %v", waits, u.v.Hits[by].Rule.Name, d.RetryAfter)
+			}
 		}
 	}
 }

@@ -40,7 +40,7 @@ type caller struct {
 // was decided with.
 type verdict struct {
 	// Decision is that of all enforced hits together: the smallest Remaining
-	// with its Limit, the largest RetryAfter of those that are short, the
+	// with its Limit, the worst RetryAfter of those that are short, the
 	// largest ResetAfter and Delay.
 	limit.Decision
 	By     *rules.Rule  // the rule that decided; nil when none applied

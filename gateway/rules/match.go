@@ -7,6 +7,10 @@ type Request struct {
 	Address string // or the range that stands for it, such as 2001:db8::/64
 	Method  string
 	Path    string // without its query, decoded
+	// Kept is Path with each slash that was sent encoded as another character
+	// of its segment; "" when there was none. Servers differ in what they take
+	// such a slash for, so a rule applies when either is one of its routes.
+	Kept string
 }
 
 // Hit is a rule that a request is under.
@@ -24,16 +28,23 @@ type Hit struct {
 // A rule per key counts a caller without one by its address. Callers without
 // a plan, or without an address, count together.
 func (s *Set) Match(dst []Hit, r Request, now int64) []Hit {
-	var p path
+	var p, kept path
 	p.read(r.Path)
+	kept.read(r.Kept)
 	for _, rule := range s.Rules {
 		route := -1
 		if len(rule.Routes) > 0 {
-			if route = find(rule.Routes, r.Method, &p); route < 0 {
+			if route = find(rule.Routes, r.Method, &p); route < 0 && r.Kept != "" {
+				route = find(rule.Routes, r.Method, &kept)
+			}
+			if route < 0 {
 				continue
 			}
 		}
 		cost := rule.cost(r.Method, &p)
+		if r.Kept != "" {
+			cost = max(cost, rule.cost(r.Method, &kept))
+		}
 		if cost == 0 {
 			continue
 		}

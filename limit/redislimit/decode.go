@@ -79,43 +79,18 @@ func decode(reply any, parts []Part) (Answer, error) {
 	return a, nil
 }
 
-// join makes the parts' decisions one, as limit.All does. A wait that is not
-// known is longer than any that is. When the request does not pass, no part
+// join makes the parts' decisions one. When the request does not pass, no part
 // has a call to hold back.
 func (a *Answer) join() {
-	a.Decision, a.By = limit.Decision{OK: true}, -1
-	least := -1
+	var j limit.Joint
 	for i := range a.Parts {
-		d := &a.Parts[i]
-		if least < 0 || d.Remaining < a.Remaining {
-			a.Remaining, a.Limit, least = d.Remaining, d.Limit, i
-		}
-		a.ResetAfter = later(a.ResetAfter, d.ResetAfter)
-		a.Delay = max(a.Delay, d.Delay)
-		if d.OK {
-			continue
-		}
-		if a.OK || later(a.RetryAfter, d.RetryAfter) != a.RetryAfter {
-			a.OK, a.RetryAfter, a.By = false, d.RetryAfter, i
-		}
+		j.Add(&a.Parts[i])
 	}
+	a.Decision, a.By = j.Decision()
 	if a.OK {
-		a.By = least
 		return
 	}
-	a.Delay = 0
 	for i := range a.Parts {
 		a.Parts[i].Delay = 0
 	}
-}
-
-// later is the longer of two waits: Never, then Unknown, then the larger.
-func later(a, b time.Duration) time.Duration {
-	switch {
-	case a == limit.Never || b == limit.Never:
-		return limit.Never
-	case a == limit.Unknown || b == limit.Unknown:
-		return limit.Unknown
-	}
-	return max(a, b)
 }

@@ -70,7 +70,7 @@ func TestJoin(t *testing.T) {
 		{"all pass", []limit.Decision{pass(5, 3, 0), pass(2, 1, 4), pass(2, 9, 1)}, limit.Decision{OK: true, Limit: 9, Remaining: 2, ResetAfter: 9, Delay: 4}, 1},
 		{"one is short", []limit.Decision{pass(5, 3, 8), short(time.Second)}, limit.Decision{Limit: 7, RetryAfter: time.Second, ResetAfter: time.Second}, 1},
 		{"the longest wait", []limit.Decision{short(2), short(3), short(3)}, limit.Decision{Limit: 7, RetryAfter: 3, ResetAfter: time.Second}, 1},
-		{"unknown is longer", []limit.Decision{short(time.Hour), short(limit.Unknown), short(time.Hour)}, limit.Decision{Limit: 7, RetryAfter: limit.Unknown, ResetAfter: time.Second}, 1},
+		{"a wait that is known", []limit.Decision{short(limit.Unknown), short(time.Hour), short(time.Hour)}, limit.Decision{Limit: 7, RetryAfter: time.Hour, ResetAfter: time.Second}, 1},
 		{"never is the longest", []limit.Decision{short(time.Hour), short(limit.Unknown), short(limit.Never), short(limit.Never)}, limit.Decision{Limit: 7, RetryAfter: limit.Never, ResetAfter: time.Second}, 2},
 		{"unknown reset", []limit.Decision{pass(1, limit.Unknown, 0), pass(2, 5, 0)}, limit.Decision{OK: true, Limit: 9, Remaining: 1, ResetAfter: limit.Unknown}, 0},
 	} {

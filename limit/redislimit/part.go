@@ -16,9 +16,9 @@ type Part struct {
 
 // Answer is the outcome of one check.
 type Answer struct {
-	// Decision is that of all parts together, as limit.All has it: the
-	// smallest Remaining with its Limit, the largest RetryAfter of those that
-	// are short, the largest ResetAfter and Delay.
+	// Decision is that of all parts together, as limit.Joint has it: the
+	// smallest Remaining with its Limit, the worst RetryAfter, the largest
+	// ResetAfter and Delay.
 	limit.Decision
 	By    int              // the part that decided; -1 when there are none
 	Parts []limit.Decision // each part's own, after the check
