@@ -71,5 +71,5 @@ func (o *replayOptions) ruled(cmd *cobra.Command, args []string, path string, ch
 	if result != nil {
 		result.Notes = append(result.Notes, fmt.Sprintf("decided by %s, version %d", report.Clean(o.rules), set.Version))
 	}
-	return o.conclude(t, path, result, err, checks)
+	return o.conclude(path, result, err, checks)
 }

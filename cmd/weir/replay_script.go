@@ -372,7 +372,7 @@ func (o *replayOptions) concludeScript(t *trace, path string, result *report.Res
 	var line *replay.LineError
 	if err != nil && !errors.As(err, &line) && !errors.Is(err, context.Canceled) {
 		// What there is is shown, and then what went wrong.
-		if werr := o.conclude(t, path, result, nil, checks); werr != nil && !errors.Is(werr, errCheckFailed) {
+		if werr := o.conclude(path, result, nil, checks); werr != nil && !errors.Is(werr, errCheckFailed) {
 			return werr
 		}
 		return typed
@@ -383,7 +383,7 @@ func (o *replayOptions) concludeScript(t *trace, path string, result *report.Res
 	if err == nil && result.Replay.Trace.Calls == 0 && len(t.Seen().Scripts) > 0 {
 		return usagef("--any-script replays all script calls", "%s has no call of this script, %s; it has %s", path, o.trace.options.SHA[:12]+"…", otherScripts(t))
 	}
-	return o.conclude(t, path, result, err, checks)
+	return o.conclude(path, result, err, checks)
 }
 
 // allFailedHint is what may help when every call failed with such an error.

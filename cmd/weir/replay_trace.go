@@ -77,7 +77,7 @@ func (t *traceFlags) hidden() bool {
 func (t *traceFlags) readOptions() (replay.Options, error) {
 	o := t.options
 	o.Hidden, o.HideCredential = t.hidden(), t.keyNames == "auto"
-	for _, s := range strings.Split(t.refused, ",") {
+	for s := range strings.SplitSeq(t.refused, ",") {
 		n, err := limit.ParseCount(strings.TrimSpace(s))
 		if err != nil || n < 100 || n > 599 {
 			return o, usagef("--refused 429,503", "--refused %q is not a list of statuses", t.refused)
