@@ -224,13 +224,12 @@ const maxScript = 1 << 20
 
 // readScript reads a script and refuses one that reaches too far.
 func readScript(path string, danger bool) (*replay.Script, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Size() > maxScript {
-		return nil, usagef("weir replay limiter.lua --trace storm.csv", "%s has %s bytes; a script has at most %s", path, report.Count(info.Size()), report.Count(maxScript))
-	}
-	text, err := os.ReadFile(path)
+	text, err := readBounded(path, maxScript)
 	if err != nil {
 		return nil, reachError(err, "weir replay limiter.lua --trace storm.csv --limit 10/s,burst=20")
+	}
+	if len(text) > maxScript {
+		return nil, usagef("weir replay limiter.lua --trace storm.csv", "%s is longer than a script may be: %s bytes", report.Clean(path), report.Count(maxScript))
 	}
 	s := replay.NewScript(path, string(text))
 	if found := replay.Dangers(s.Source); len(found) > 0 && !danger {
