@@ -4,6 +4,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -47,5 +48,27 @@ func TestRulesAndScriptsAreReadUpToTheirBound(t *testing.T) {
 		if !errors.As(err, &f) || f.code != exitUsage || !strings.Contains(err.Error(), "is longer than "+tt.what+" may be") {
 			t.Errorf("%s: %v", tt.what, err)
 		}
+	}
+}
+
+// What a shell makes of <(zcat access.log.gz) can be opened, and read but once.
+func TestAScriptsTraceMayBeAPipe(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "limiter.lua")
+	if err := os.WriteFile(script, []byte("return redis.call('INCR', KEYS[1]) <= 1 and 1 or 0"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := w.WriteString("t,key\n1,a\n2,a\n3,b\n"); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	a, stdout, stderr := testApp()
+	code := runWith(a, newReplayCmd(a), "replay", script, "--trace", fmt.Sprintf("/dev/fd/%d", r.Fd()), "--map", "KEYS[1]={key}")
+	if code != 0 || !strings.Contains(stdout.String(), "admitted 2 of 3") {
+		t.Errorf("exit %d: %s%s", code, stdout, stderr)
 	}
 }

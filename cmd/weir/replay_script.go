@@ -347,11 +347,12 @@ func (o *replayOptions) checkScriptFlags(name string) error {
 // captured reports whether the trace is what MONITOR printed, whose calls have
 // keys and arguments of their own.
 func (t *traceFlags) captured(path string) bool {
-	if t.profile != "" || path == "-" {
+	if t.profile != "" || path == "-" || t.options.Format != "auto" {
 		return t.options.Format == "monitor"
 	}
-	if t.options.Format != "auto" {
-		return t.options.Format == "monitor"
+	// What is no file can be read but once.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return false
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -419,6 +420,8 @@ func scriptFailure(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, context.Canceled):
+		return errInterrupted
 	case errors.As(err, &bad):
 		hint := "fix the script"
 		if strings.Contains(bad.Error(), "outside of the scratch prefix") {
