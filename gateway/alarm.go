@@ -141,7 +141,7 @@ func (a *alarm) changes(now int64) (lines []string) {
 		switch {
 		case s.open == s.told:
 		case len(lines) < mostAlarms:
-			lines = append(lines, a.line(node, s, now))
+			lines = append(lines, a.line(node, s))
 		default:
 			more++
 		}
@@ -158,7 +158,7 @@ func (a *alarm) changes(now int64) (lines []string) {
 	return lines
 }
 
-func (a *alarm) line(node string, s *silence, now int64) string {
+func (a *alarm) line(node string, s *silence) string {
 	name := "store"
 	if node != "" {
 		name += " " + node

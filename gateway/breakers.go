@@ -21,12 +21,15 @@ const mostNodes = 1024
 // concurrent use.
 type breakers struct {
 	rule limit.BreakerRule
+	// tell hears of each that opens or closes, locked: two that come close
+	// together are told in their order.
+	tell func(node string, open bool)
 	mu   sync.Mutex
 	of   map[string]*limit.Breaker
 }
 
-func newBreakers(rule limit.BreakerRule) *breakers {
-	return &breakers{rule: rule, of: map[string]*limit.Breaker{}}
+func newBreakers(rule limit.BreakerRule, tell func(node string, open bool)) *breakers {
+	return &breakers{rule: rule, tell: tell, of: map[string]*limit.Breaker{}}
 }
 
 // breaker finds or makes a node's, locked. Beyond the bound nodes share one.
@@ -54,18 +57,14 @@ func (b *breakers) ask(node string, now int64) limit.Ticket {
 	return b.breaker(node).Ask(now)
 }
 
-// settle takes the outcome of a check. It reports whether the breaker changed,
-// and to what.
-func (b *breakers) settle(node string, t limit.Ticket, now int64, failed bool) (changed, open bool) {
+// settle takes the outcome of a check.
+func (b *breakers) settle(node string, t limit.Ticket, now int64, failed bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	one := b.breaker(node)
-	if failed {
-		changed = one.Failed(t, now)
-	} else {
-		changed = one.Answered(t)
+	if failed && one.Failed(t, now) || !failed && one.Answered(t) {
+		b.tell(node, one.Open())
 	}
-	return changed, one.Open()
 }
 
 // unsent takes a ticket back whose check was not sent after all. Another probe
@@ -103,9 +102,7 @@ func (b *breakers) counts() (open, openings int) {
 
 // outcome tells the node's breaker what became of a check.
 func (g *gateway) outcome(node string, t limit.Ticket, err error) {
-	if changed, open := g.breakers.settle(node, t, g.now(), sick(err)); changed {
-		g.fleet.observer.breaker(g.n, node, open)
-	}
+	g.breakers.settle(node, t, g.now(), sick(err))
 }
 
 // sick reports whether err says that the store, and not only this check, is in

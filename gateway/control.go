@@ -70,10 +70,7 @@ func (g *gateway) reset(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "reset is not enabled here", http.StatusForbidden)
 		return
 	}
-	if err := g.fleet.Reset(); err != nil {
-		http.Error(w, err.Error(), http.StatusInternalServerError)
-		return
-	}
+	g.fleet.Reset()
 	w.WriteHeader(http.StatusNoContent)
 }
 

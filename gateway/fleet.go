@@ -111,11 +111,7 @@ func New(c Config) (*Fleet, error) {
 	if c.Upstream != nil {
 		f.proxy = f.newProxy()
 	}
-	r, err := f.newRun(nil)
-	if err != nil {
-		return nil, err
-	}
-	f.run.Store(r)
+	f.run.Store(f.newRun(nil))
 	if f.observer, err = newObserver(c.Observe, c.Gateways, c.MaxKeys, c.HashKeys, f.now, f.internals); err != nil {
 		return nil, err
 	}
@@ -127,7 +123,7 @@ func New(c Config) (*Fleet, error) {
 }
 
 // newRun makes fresh stores and books. It records once there are addresses.
-func (f *Fleet) newRun(urls []string) (*run, error) {
+func (f *Fleet) newRun(urls []string) *run {
 	r := &run{started: f.now()}
 	number := func(string) uint32 { return 0 }
 	if f.records() && urls != nil {
@@ -139,7 +135,7 @@ func (f *Fleet) newRun(urls []string) (*run, error) {
 	for i := range f.gateways {
 		r.desks = append(r.desks, newDesk(f.cfg.Seed, i, f.cfg.StoreTimeout))
 	}
-	return r, nil
+	return r
 }
 
 // now is Unix time in nanoseconds that never steps back: fixed windows need
@@ -166,15 +162,8 @@ func (f *Fleet) Start() error {
 	if err != nil {
 		return err
 	}
-	r, err := f.newRun(urls)
-	if err != nil {
-		for _, l := range listeners {
-			l.Close()
-		}
-		return err
-	}
 	f.urls = urls
-	f.run.Store(r)
+	f.run.Store(f.newRun(urls))
 	f.observer.start(f.cfg.Observe.MeterEvery)
 	if f.records() {
 		f.serving.Go(f.mergeUntilStopped)
@@ -301,12 +290,8 @@ func (f *Fleet) shown(key string) string {
 
 // Reset forgets counts and limiter states, as if the fleet had just started.
 // What is in Redis stays, but for the tokens that gateways hold, which go back.
-func (f *Fleet) Reset() error {
-	r, err := f.newRun(f.URLs())
-	if err != nil {
-		return err
-	}
-	old := f.run.Swap(r)
+func (f *Fleet) Reset() {
+	old := f.run.Swap(f.newRun(f.URLs()))
 	f.books.reset()
 	f.calls.Store(0)
 	f.identity.forget()
@@ -314,7 +299,6 @@ func (f *Fleet) Reset() error {
 		g.waiter.forget()
 		g.tidy(old, f.now(), true)
 	}
-	return nil
 }
 
 // Name says in a few words what the fleet is, for titles.

@@ -35,7 +35,7 @@ type gateway struct {
 func newGateway(f *Fleet, n int, first *ready) *gateway {
 	g := &gateway{fleet: f, n: n, ahead: int64(f.cfg.Wrong.ahead(n, f.cfg.Gateways)),
 		echo:     newBody("application/json", `{"ok":true,"gateway":`+strconv.Itoa(n+1)+"}\n"),
-		breakers: newBreakers(f.cfg.Breaker),
+		breakers: newBreakers(f.cfg.Breaker, func(node string, open bool) { f.observer.breaker(n, node, open) }),
 		waiter:   newWaiter(f.cfg, n),
 		gate:     newGate(f.cfg.Shed, f.cfg.Seed),
 		versions: limit.NewVersions(first.set.Version, first, false)}

@@ -169,7 +169,7 @@ func replicaOf(t *testing.T, cl *redistest.ClusterRedis, primary *redistest.Redi
 	t.Helper()
 	id := primary.CLI("CLUSTER", "MYID")
 	for _, r := range cl.Nodes {
-		for _, line := range strings.Split(r.CLI("CLUSTER", "NODES"), "\n") {
+		for line := range strings.SplitSeq(r.CLI("CLUSTER", "NODES"), "\n") {
 			if strings.Contains(line, "myself") && strings.Contains(line, id) && r != primary {
 				return r
 			}

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -75,9 +76,7 @@ func (g *Guesser) fill(l *Layout, form *KeyForm, id string) (keys []string, miss
 		for _, set := range sets {
 			for _, value := range g.values(l, name, set) {
 				with := map[string]string{name: value}
-				for k, v := range set {
-					with[k] = v
-				}
+				maps.Copy(with, set)
 				next = append(next, with)
 			}
 		}
@@ -202,9 +201,7 @@ func calendarStarts(now int64, period string) []int64 {
 // the window before.
 func (c *Candidate) Together(key string, now int64, told *limit.Spec) []string {
 	parts := map[string]string{}
-	for k, v := range c.Parts {
-		parts[k] = v
-	}
+	maps.Copy(parts, c.Parts)
 	if n, ok := parseNumber(parts["window"]); ok && c.Layout.Decode.Window == "number" && len(c.Layout.Keys) > 1 {
 		w := inferWindow(n.whole, now)
 		if told != nil && told.Window > 0 {

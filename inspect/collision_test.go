@@ -77,7 +77,7 @@ func TestCollisions(t *testing.T) {
 		if names[0] != c.want || found[0].Sure != c.sure {
 			t.Errorf("%s is of %q, %s; want %s, %s", c.e.Key, names, found[0].Sure, c.want, c.sure)
 		}
-		for _, other := range strings.Fields(c.others) {
+		for other := range strings.FieldsSeq(c.others) {
 			if !slices.Contains(names[1:], other) {
 				t.Errorf("%s could be of %s, and is of %q", c.e.Key, other, names)
 			}

@@ -3,6 +3,7 @@ package inspect
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"time"
 
@@ -46,9 +47,7 @@ func Decode(l *Layout, entries []Entry, now int64, told *limit.Spec) (Reading, e
 	if parts == nil {
 		r.Sure = Guess
 	}
-	for name, v := range parts {
-		r.Parts[name] = v
-	}
+	maps.Copy(r.Parts, parts)
 	for i := range entries {
 		if entries[i].Exists() {
 			f.keys[roles[i]] = &entries[i]

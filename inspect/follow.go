@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"maps"
 	"strconv"
 )
 
@@ -140,9 +141,7 @@ func windowKey(r *Reading, now int64) string {
 		number = (start - m.Epoch*1e9) / units[m.Unit]
 	}
 	parts := map[string]string{}
-	for name, value := range r.Parts {
-		parts[name] = value
-	}
+	maps.Copy(parts, r.Parts)
 	parts["window"] = strconv.FormatInt(number, 10)
 	key, missing := r.Layout.Keys[0].Name.Fill(parts)
 	if missing != "" {

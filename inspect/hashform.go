@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash/crc32"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,9 +81,7 @@ func (g *Guesser) hashedBy(l *Layout, form hashForm, set map[string]string) []st
 		for _, s := range sets {
 			for _, value := range g.hashPart(l, part, set) {
 				with := map[string]string{part: value}
-				for k, v := range s {
-					with[k] = v
-				}
+				maps.Copy(with, s)
 				next = append(next, with)
 			}
 		}

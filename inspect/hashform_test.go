@@ -32,7 +32,7 @@ func TestHashedNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		g := Guesser{Parts: map[string][]string{}, Now: now}
-		for _, p := range strings.Fields(c.parts) {
+		for p := range strings.FieldsSeq(c.parts) {
 			name, value, _ := strings.Cut(p, "=")
 			g.Parts[name] = []string{value}
 		}

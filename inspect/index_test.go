@@ -51,7 +51,7 @@ func BenchmarkIndexBest(b *testing.B) {
 	for name, told := range map[string]*limit.Spec{"untold": nil, "told": bucket} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			for range b.N {
+			for b.Loop() {
 				c, ok := index.Best(&e, told)
 				if !ok {
 					b.Fatal("not found")

@@ -115,7 +115,7 @@ func parsePlaceholder(inner string) (patternPart, string, error) {
 		return part, class, nil
 	}
 	var words []string
-	for _, word := range strings.Split(part.kind, "|") {
+	for word := range strings.SplitSeq(part.kind, "|") {
 		words = append(words, regexp.QuoteMeta(word))
 	}
 	if len(words) < 2 {

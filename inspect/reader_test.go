@@ -222,7 +222,7 @@ func TestReaderWritesNothing(t *testing.T) {
 	c, ctx := server.Client(t), context.Background()
 	seed(t, c)
 	changes := func() string {
-		for _, line := range strings.Split(server.CLI("INFO", "persistence"), "\n") {
+		for line := range strings.SplitSeq(server.CLI("INFO", "persistence"), "\n") {
 			if strings.HasPrefix(line, "rdb_changes_since_last_save:") {
 				return line
 			}

@@ -39,11 +39,9 @@ func TestRealLibrariesAnswerAsOrdered(t *testing.T) {
 			continue
 		}
 		c := redistest.Server(quiet{t}).Client(t)
-		running.Add(1)
-		go func() {
-			defer running.Done()
+		running.Go(func() {
 			tallies[i] = lib.operate(t.Context(), d, l, c)
-		}()
+		})
 	}
 	running.Wait()
 	for i := range libraries {

@@ -39,11 +39,9 @@ func TestRealLibrariesAnswerAsForeseen(t *testing.T) {
 			continue
 		}
 		c := redistest.Server(quiet{t}).Client(t)
-		running.Add(1)
-		go func() {
-			defer running.Done()
+		running.Go(func() {
 			tallies[i] = lib.compare(t.Context(), d, c)
-		}()
+		})
 	}
 	running.Wait()
 	for i := range libraries {

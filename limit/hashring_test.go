@@ -99,15 +99,15 @@ func TestStickyNewOwnerStartsFull(t *testing.T) {
 			t.Errorf("step %d: %+v", i, d)
 		}
 	}
-	if s.Owner() != "a" || s.Moves() != 2 {
-		t.Errorf("%s after %d moves", s.Owner(), s.Moves())
+	if s.Moves() != 2 {
+		t.Errorf("%d moves", s.Moves())
 	}
 }
 
 func BenchmarkHashRing(b *testing.B) {
 	r := limit.NewHashRing(0, gateways(330)...)
 	b.ReportAllocs()
-	for range b.N {
+	for b.Loop() {
 		r.Owner("customer-123456")
 	}
 }

@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -144,12 +145,7 @@ func (s Spec) checkFields() error {
 		}
 	}
 	wants := func(field string) bool {
-		for _, f := range syntaxes[s.Algorithm].fields {
-			if f == field {
-				return true
-			}
-		}
-		return false
+		return slices.Contains(syntaxes[s.Algorithm].fields, field)
 	}
 	for _, f := range []struct {
 		name     string

@@ -20,8 +20,5 @@ func (s *Sticky) Take(owner string, r *BucketRule, now, cost int64) Decision {
 	return s.bucket.Take(r, now, cost)
 }
 
-// Owner is who was asked last.
-func (s *Sticky) Owner() string { return s.owner }
-
 // Moves counts how often a new owner began without the state of the one before.
 func (s *Sticky) Moves() int { return s.moves }

@@ -257,9 +257,7 @@ func TestStoreChurnHoldsTheBound(t *testing.T) {
 	admitted := map[string]int64{}
 	var wg sync.WaitGroup
 	for w := range workers {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			local := map[string]int64{}
 			x := uint64(w + 1)
 			for i := range int64(20_000) {
@@ -274,7 +272,7 @@ func TestStoreChurnHoldsTheBound(t *testing.T) {
 			for k, n := range local {
 				admitted[k] += n
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	for k, n := range admitted {

@@ -2,7 +2,6 @@ package limit_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/weir-cli/weir/limit"
 )
@@ -29,20 +28,5 @@ func TestVersionsOnlyGoUp(t *testing.T) {
 	}
 	if up.Version() != 3 || up.Late() != 1 || follow.Late() != 1 {
 		t.Errorf("version %d, %d late, %d late", up.Version(), up.Late(), follow.Late())
-	}
-}
-
-func TestShadow(t *testing.T) {
-	l := build(t, limit.Spec{Rate: limit.Rate{Units: 10, Per: time.Second}, Burst: 20})
-	var s limit.State
-	var shadow limit.Shadow
-	for range 50 {
-		d := shadow.Pass(l.Take(&s, 0, 1))
-		if !d.OK || d.RetryAfter != 0 || d.Delay != 0 || d.Limit != 20 {
-			t.Fatalf("%+v", d)
-		}
-	}
-	if shadow.Admitted != 20 || shadow.Refused != 30 {
-		t.Errorf("%+v", shadow)
 	}
 }

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -20,10 +21,8 @@ func parseArguments(part string) (*arguments, string) {
 		return &arguments{name: part}, ""
 	}
 	a := &arguments{name: part[:i], rest: strings.Split(part[i+1:], ",")}
-	for _, s := range a.rest {
-		if s == "" {
-			return nil, "an empty argument"
-		}
+	if slices.Contains(a.rest, "") {
+		return nil, "an empty argument"
 	}
 	return a, ""
 }

@@ -37,7 +37,7 @@ func TestBehavioursAreDocumented(t *testing.T) {
 	}
 	// What the second block shows parses.
 	blocks := strings.Split(string(page), "```\n")
-	for _, example := range strings.Fields(blocks[3]) {
+	for example := range strings.FieldsSeq(blocks[3]) {
 		if _, err := ParseBehaviour(example); err != nil {
 			t.Error(err)
 		}

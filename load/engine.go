@@ -76,11 +76,7 @@ func New(cfg Config) (*Engine, error) {
 		e.behave, e.limits = append(e.behave, b), append(e.limits, lim)
 	}
 	for i := range cfg.Senders {
-		l, err := newLoop(e, i)
-		if err != nil {
-			return nil, err
-		}
-		e.loops = append(e.loops, l)
+		e.loops = append(e.loops, newLoop(e, i))
 	}
 	return e, nil
 }
@@ -100,9 +96,7 @@ func (e *Engine) Run() error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(e.loops))
 	for i, l := range e.loops {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			defer func() {
 				if p := recover(); p != nil {
 					errs[i] = fmt.Errorf("engine loop %d: %v\n%s", i, p, debug.Stack())
@@ -110,7 +104,7 @@ func (e *Engine) Run() error {
 				}
 			}()
 			l.run()
-		}()
+		})
 	}
 	wg.Wait()
 	for _, err := range errs {

@@ -35,7 +35,7 @@ type loop struct {
 	pausedAt int64
 }
 
-func newLoop(e *Engine, id int) (*loop, error) {
+func newLoop(e *Engine, id int) *loop {
 	l := &loop{e: e, id: id, ready: make([]queue, e.cfg.Targets), rr: uint32(id), end: int64(e.cfg.Plan.Duration),
 		seq: uint64(id) + 1 - uint64(len(e.cfg.Senders))} // one step before the loop's first number
 	l.wheel = newWheel(&l.table.calls, 0)
@@ -44,7 +44,7 @@ func newLoop(e *Engine, id int) (*loop, error) {
 	l.sched = e.cfg.Plan.SchedulePart(uint32(id), uint32(len(e.cfg.Senders)))
 	l.pull()
 	l.seedClosed()
-	return l, nil
+	return l
 }
 
 // seedClosed files the first call of every closed-loop client of this loop.

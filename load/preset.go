@@ -1,6 +1,7 @@
 package load
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -79,15 +80,8 @@ func status(o Outcome) uint16 {
 	return o.Status
 }
 
-// oneOf says whether s is in list.
-func oneOf(s uint16, list ...uint16) bool {
-	for _, v := range list {
-		if s == v {
-			return true
-		}
-	}
-	return false
-}
+// oneOf says whether v is in list.
+func oneOf[T comparable](v T, list ...T) bool { return slices.Contains(list, v) }
 
 // thrown says that a caller who turns every bad answer into an error would
 // have one: libraries that only know errors retry those.

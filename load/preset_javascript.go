@@ -151,7 +151,7 @@ func pRetry(o Outcome, _ *Memory, _ *Rand) step {
 // Retry-After has passed. Its error codes have no timeouts.
 func undici(o Outcome, _ *Memory, _ *Rand) step {
 	if lost(o) {
-		if !oneOfClass(o.Class, report.ConnectRefused, report.ConnReset, report.ClosedEarly, report.Unreachable, report.UnknownHost) {
+		if !oneOf(o.Class, report.ConnectRefused, report.ConnReset, report.ClosedEarly, report.Unreachable, report.UnknownHost) {
 			return step{}
 		}
 	} else if !oneOf(status(o), 429, 500, 502, 503, 504) {
@@ -163,13 +163,4 @@ func undici(o Outcome, _ *Memory, _ *Rand) step {
 		return header(min(h.wait, 30*time.Second), dialect.RetryAfter)
 	}
 	return again(doubled(500*time.Millisecond, o.Attempt, 30*time.Second))
-}
-
-func oneOfClass(c report.Class, list ...report.Class) bool {
-	for _, v := range list {
-		if c == v {
-			return true
-		}
-	}
-	return false
 }

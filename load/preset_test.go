@@ -253,7 +253,7 @@ func TestPresets(t *testing.T) {
 			for i, want := range waits {
 				checkWait(t, b, answer(i+1), want)
 			}
-			for _, hint := range strings.Fields(c.hints) {
+			for hint := range strings.FieldsSeq(c.hints) {
 				text, want, _ := strings.Cut(hint, "=")
 				if want == "own" {
 					want = waits[0]

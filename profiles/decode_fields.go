@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml/ast"
@@ -104,7 +105,7 @@ func (d *decoder) meaningless(path, kind string, fields []field, takes []string)
 	}
 	for _, f := range fields {
 		at, given := d.places[path+"."+f.name]
-		if given && f.name != "kind" && !contains(takes, f.name) {
+		if given && f.name != "kind" && !slices.Contains(takes, f.name) {
 			d.fail(at.at, kind+" takes "+strings.Join(takes, ", "), "%s means nothing with kind %s", f.name, kind)
 		}
 	}

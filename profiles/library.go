@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -49,7 +50,7 @@ func Builtin(name string) (*Profile, error) {
 // Source is the text of a built-in profile, comments and all; nil when there
 // is none of that name.
 func Source(name string) []byte {
-	if !contains(order, name) {
+	if !slices.Contains(order, name) {
 		return nil
 	}
 	text, err := builtin.ReadFile("builtin/" + name + ".yaml")

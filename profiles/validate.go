@@ -3,6 +3,7 @@ package profiles
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sort"
 	"strings"
 	"time"
@@ -181,7 +182,7 @@ func (c *checker) text(path, s string, most int, needed bool) {
 func (c *checker) only(path, kind string, set map[string]bool, takes []string) {
 	var strange []string
 	for name, is := range set {
-		if is && !contains(takes, name) {
+		if is && !slices.Contains(takes, name) {
 			strange = append(strange, name)
 		}
 	}
@@ -189,15 +190,6 @@ func (c *checker) only(path, kind string, set map[string]bool, takes []string) {
 	for _, name := range strange {
 		c.add(path+"."+name, "", "means nothing with kind "+kind, kind+" takes "+strings.Join(takes, ", "))
 	}
-}
-
-func contains(list []string, s string) bool {
-	for _, l := range list {
-		if l == s {
-			return true
-		}
-	}
-	return false
 }
 
 func (p *Profile) check() []problem {
@@ -281,7 +273,7 @@ func (c *checker) keys(path string, k *Keys) {
 	c.only(path, string(k.Kind), map[string]bool{
 		"count": k.Count != 0, "prefix": k.Prefix != "", "s": k.S != 0, "file": k.File != "",
 	}, takes)
-	if contains(takes, "count") {
+	if slices.Contains(takes, "count") {
 		c.count(path+".count", k.Count, 1, MaxKeys)
 	}
 	if k.Kind == KeyZipf {

@@ -2,6 +2,7 @@ package replay
 
 import (
 	"bytes"
+	"slices"
 
 	"github.com/weir-cli/weir/report"
 )
@@ -28,10 +29,8 @@ type Call struct {
 func verdictOf(text []byte, refused []int64) report.Verdict {
 	if len(text) == 3 && text[0] >= '1' && text[0] <= '5' {
 		if n, ok := wholeNumber(text); ok {
-			for _, r := range refused {
-				if n == r {
-					return report.Refused
-				}
+			if slices.Contains(refused, n) {
+				return report.Refused
 			}
 			return report.Admitted
 		}

@@ -43,7 +43,7 @@ func Convert(ctx context.Context, w io.Writer, src *Source, format string, field
 		if _, err := out.Write(append(line, '\n')); err != nil {
 			return nil
 		}
-		if n%lookEvery == 0 && ctx.Err() != nil {
+		if (n+1)%lookEvery == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 	}

@@ -140,9 +140,9 @@ func (t *tried) touched() []string {
 	return keys
 }
 
-// ttls are the shortest and longest of the keys that exist; zero is one
-// without any.
-func (l *lab) ttls(keys []string) (shortest, longest time.Duration, without string, some bool) {
+// ttls looks at the keys that exist: the longest time to live, one that has
+// none, "" when all have, and whether some have.
+func (l *lab) ttls(keys []string) (longest time.Duration, without string, some bool) {
 	for _, k := range keys {
 		if !l.store.m.Exists(k) {
 			continue
@@ -152,10 +152,7 @@ func (l *lab) ttls(keys []string) (shortest, longest time.Duration, without stri
 			without = k
 			continue
 		}
-		if !some || ttl < shortest {
-			shortest = ttl
-		}
 		longest, some = max(longest, ttl), true
 	}
-	return shortest, longest, without, some
+	return longest, without, some
 }

@@ -37,7 +37,7 @@ var (
 
 func words(text string) map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(text) {
+	for w := range strings.FieldsSeq(text) {
 		m[w] = true
 	}
 	return m

@@ -74,6 +74,10 @@ func Measure(ctx context.Context, src *Source, name string, hidden bool) (*Stats
 		if err == io.EOF {
 			break
 		}
+		if err != nil && ctx.Err() != nil {
+			s.Interrupted = true
+			break
+		}
 		if err != nil {
 			return nil, err
 		}

@@ -43,15 +43,5 @@ func (t *tally) fail(reply []byte) {
 	}
 }
 
-// merge adds another's figures.
-func (t *tally) merge(o *tally) {
-	t.calls += o.calls
-	t.failed += o.failed
-	t.latency.Merge(&o.latency)
-	if t.first == "" {
-		t.first = o.first
-	}
-}
-
 // perSecond is how many calls were answered a second.
 func (t *tally) perSecond() float64 { return float64(t.calls) / max(t.took.Seconds(), 1e-9) }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"maps"
 	"sort"
 	"strings"
 )
@@ -56,9 +57,7 @@ func allFigures(r *Result) map[string]float64 {
 		f["worst_excess"] = r.Bound.WorstExcess
 		f["ratio"] = r.Bound.Ratio
 	}
-	for name, v := range r.Figures {
-		f[name] = v
-	}
+	maps.Copy(f, r.Figures)
 	for _, k := range r.PerKey {
 		for length, n := range k.MaxIn {
 			name := "max_in." + length

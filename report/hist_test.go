@@ -43,7 +43,7 @@ func TestHistIsWithinItsError(t *testing.T) {
 
 func TestHistBucketsAreContiguous(t *testing.T) {
 	last := -1
-	for v := int64(0); v < 1<<20; v++ {
+	for v := range int64(1 << 20) {
 		if i := bucketOf(v); i != last && i != last+1 {
 			t.Fatalf("value %d jumps from bucket %d to %d", v, last, i)
 		} else {

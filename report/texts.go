@@ -1,6 +1,7 @@
 package report
 
 import (
+	"maps"
 	"sync"
 	"sync/atomic"
 )
@@ -57,9 +58,7 @@ func (t *Texts) Intern(b []byte) uint32 {
 	}
 	// Copy on write: readers keep the old table.
 	next := &textTable{ids: make(map[string]uint32, len(tab.ids)+1), list: append(tab.list[:len(tab.list):len(tab.list)], string(b))}
-	for s, id := range tab.ids {
-		next.ids[s] = id
-	}
+	maps.Copy(next.ids, tab.ids)
 	id := uint32(len(tab.list))
 	next.ids[string(b)] = id
 	t.table.Store(next)

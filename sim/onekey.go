@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/weir-cli/weir/limit"
@@ -88,9 +89,7 @@ var onekeyFigures = []FigureInfo{
 // Unused lists the parameters that mean nothing beside the others, and why.
 func (p *oneKey) Unused() map[string]string {
 	m := p.Trace.unused()
-	for name, why := range p.Limiter.unused() {
-		m[name] = why
-	}
+	maps.Copy(m, p.Limiter.unused())
 	if p.Design != sticky {
 		m["moves"] = "is of design=sticky"
 	}

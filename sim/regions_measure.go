@@ -139,7 +139,7 @@ func (m *regionMeasure) flow(w *regionRun, n int64) {
 		at += Micros(k) * m.step
 		n -= k
 		if at%Second == 0 || at == w.p.Duration {
-			m.endSecond(w, at)
+			m.endSecond()
 		}
 	}
 }
@@ -179,8 +179,8 @@ func (m *regionMeasure) steps(at Micros, k int64, each *big.Rat) {
 	m.bound.add(at, k, new(big.Rat).Sub(each, m.perStep), m.step)
 }
 
-// endSecond closes the aligned second that ends at the time at.
-func (m *regionMeasure) endSecond(w *regionRun, at Micros) {
+// endSecond closes the aligned second that ends.
+func (m *regionMeasure) endSecond() {
 	m.columns.end(m)
 	m.lastSecond = m.second
 	m.busiestAligned = maxRat(m.busiestAligned, m.second)

@@ -12,7 +12,7 @@ func TestFold(t *testing.T) {
 	if strings.Join(strings.Fields(got), " ") != text {
 		t.Errorf("words were lost: %q", got)
 	}
-	for _, line := range strings.Split(got, "\n") {
+	for line := range strings.SplitSeq(got, "\n") {
 		if n := columns(line); n > 14 && !strings.Contains(line, "averyverylongword") || !strings.HasPrefix(line, "  ") {
 			t.Errorf("%d columns: %q", n, line)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -78,10 +79,8 @@ func runInspectDoctor(ctx context.Context, a *app, o *inspectDoctorOptions, keys
 	case !named && len(o.rules)+len(o.parts) > 0:
 		return usagef("weir inspect doctor --id k-7 --rule requests", "--rule and --part say nothing without a KEY or --id")
 	}
-	for _, name := range append(append([]string{}, keys...), o.ids...) {
-		if name == "" {
-			return usagef("weir inspect doctor k-7", "a KEY or an ID is empty")
-		}
+	if slices.Contains(append(append([]string{}, keys...), o.ids...), "") {
+		return usagef("weir inspect doctor k-7", "a KEY or an ID is empty")
 	}
 	parts, err := parseParts(o.parts, o.rules)
 	if err != nil {

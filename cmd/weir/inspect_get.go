@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -58,10 +59,8 @@ func runInspectGet(ctx context.Context, a *app, o *inspectGetOptions, keys []str
 	if o.cost < 1 {
 		return usagef("--cost 1", "--cost %d is not above zero", o.cost)
 	}
-	for _, name := range append(append([]string{}, keys...), o.ids...) {
-		if name == "" {
-			return usagef("weir inspect get k-7", "a KEY or an ID is empty")
-		}
+	if slices.Contains(append(append([]string{}, keys...), o.ids...), "") {
+		return usagef("weir inspect get k-7", "a KEY or an ID is empty")
 	}
 	parts, err := parseParts(o.parts, o.rules)
 	if err != nil {

@@ -231,7 +231,7 @@ func TestInspectUnderTheRulesOfThePages(t *testing.T) {
 	for _, v := range verbLines {
 		whole := ruleOf(t, v.page, v.user)
 		add(whole)
-		for _, part := range strings.Fields(whole) {
+		for part := range strings.FieldsSeq(whole) {
 			add(without(whole, part))
 		}
 	}
@@ -251,7 +251,7 @@ func TestInspectUnderTheRulesOfThePages(t *testing.T) {
 			t.Errorf("%s under its rule: exit %d: %s", v.args[0], code, said)
 		}
 		named := 0
-		for _, part := range strings.Fields(whole) {
+		for part := range strings.FieldsSeq(whole) {
 			_, said := run(add(without(whole, part)), v.args)
 			switch hint := "ACL SETUSER NAME "; {
 			case strings.Contains(said, hint+part), strings.Contains(said, hint+"'"+part+"'"): // a shell needs %R~* quoted

@@ -31,7 +31,7 @@ func scanText(s *survey.Survey, width int, file string) string {
 	case "failed":
 		para("Ended by an error, so these are not all. %s", scanGoesOn(file))
 	}
-	scanGroups(&b, t, width)
+	scanGroups(&b, t)
 	for _, order := range survey.Orders {
 		if rows := t.Tops[order].Sorted(); len(rows) > 0 {
 			fmt.Fprintf(&b, "\n%s\n", scanTitles[order])
@@ -82,7 +82,7 @@ func scanGoesOn(file string) string {
 }
 
 // scanGroups are the tables by layout, by rule and of what is not known.
-func scanGroups(b *strings.Builder, t *survey.Tally, width int) {
+func scanGroups(b *strings.Builder, t *survey.Tally) {
 	const rows = 12
 	table := func(title string, groups []scanGroupJSON, name func(g *scanGroupJSON) string) {
 		if len(groups) == 0 {

@@ -122,7 +122,7 @@ func TestInspectWatch(t *testing.T) {
 		strings.Contains(out, "\x1b[2J") || !strings.Contains(out, "[████████████████░░░░░░░░]  7 of 10 left\r\n") || !strings.Contains(out, "\r\x1b[3A"+clearBelow) {
 		t.Errorf("exit %d: %q %s", code, out, errs)
 	}
-	for _, line := range strings.Split(out, "\n") {
+	for line := range strings.SplitSeq(out, "\n") {
 		if columns(strings.TrimSpace(line)) > 80+len("[?25l[J[9A") {
 			t.Errorf("too wide: %q", line)
 		}

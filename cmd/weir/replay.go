@@ -176,7 +176,7 @@ func (o *replayOptions) shadow(cmd *cobra.Command, args []string, path string, c
 	}
 	result, err := s.Run(cmd.Context(), t.Source)
 	p.end()
-	return o.conclude(t, path, result, err, checks)
+	return o.conclude(path, result, err, checks)
 }
 
 // share is how much of the trace has been read.
@@ -205,7 +205,7 @@ func (o *replayOptions) repeat(cmd *cobra.Command, args []string) string {
 
 // conclude writes the result and turns it into an exit code. err is what ended
 // the reading early.
-func (o *replayOptions) conclude(t *trace, path string, result *report.Result, err error, checks []report.CheckExpr) error {
+func (o *replayOptions) conclude(path string, result *report.Result, err error, checks []report.CheckExpr) error {
 	if result == nil {
 		var spec *limit.SpecError
 		if errors.As(err, &spec) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -15,13 +14,12 @@ import (
 
 // readRuleSet reads --rules for a replay.
 func readRuleSet(path string) (*rules.Set, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Size() > rules.MaxBytes {
-		return nil, usagef("weir serve rules check "+path, "%s has %s bytes; a rule file has at most %s", path, report.Count(info.Size()), report.Count(rules.MaxBytes))
-	}
-	text, err := os.ReadFile(path)
+	text, err := readBounded(path, rules.MaxBytes)
 	if err != nil {
 		return nil, reachError(err, "weir replay access.log --rules rules.yaml")
+	}
+	if len(text) > rules.MaxBytes {
+		return nil, usagef("weir serve rules check rules.yaml", "%s is longer than a rule file may be: %s bytes", report.Clean(path), report.Count(rules.MaxBytes))
 	}
 	set, err := rules.Parse(text, path)
 	if err != nil {
@@ -71,5 +69,5 @@ func (o *replayOptions) ruled(cmd *cobra.Command, args []string, path string, ch
 	if result != nil {
 		result.Notes = append(result.Notes, fmt.Sprintf("decided by %s, version %d", report.Clean(o.rules), set.Version))
 	}
-	return o.conclude(t, path, result, err, checks)
+	return o.conclude(path, result, err, checks)
 }

@@ -224,13 +224,12 @@ const maxScript = 1 << 20
 
 // readScript reads a script and refuses one that reaches too far.
 func readScript(path string, danger bool) (*replay.Script, error) {
-	info, err := os.Stat(path)
-	if err == nil && info.Size() > maxScript {
-		return nil, usagef("weir replay limiter.lua --trace storm.csv", "%s has %s bytes; a script has at most %s", path, report.Count(info.Size()), report.Count(maxScript))
-	}
-	text, err := os.ReadFile(path)
+	text, err := readBounded(path, maxScript)
 	if err != nil {
 		return nil, reachError(err, "weir replay limiter.lua --trace storm.csv --limit 10/s,burst=20")
+	}
+	if len(text) > maxScript {
+		return nil, usagef("weir replay limiter.lua --trace storm.csv", "%s is longer than a script may be: %s bytes", report.Clean(path), report.Count(maxScript))
 	}
 	s := replay.NewScript(path, string(text))
 	if found := replay.Dangers(s.Source); len(found) > 0 && !danger {
@@ -348,11 +347,12 @@ func (o *replayOptions) checkScriptFlags(name string) error {
 // captured reports whether the trace is what MONITOR printed, whose calls have
 // keys and arguments of their own.
 func (t *traceFlags) captured(path string) bool {
-	if t.profile != "" || path == "-" {
+	if t.profile != "" || path == "-" || t.options.Format != "auto" {
 		return t.options.Format == "monitor"
 	}
-	if t.options.Format != "auto" {
-		return t.options.Format == "monitor"
+	// What is no file can be read but once.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return false
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -372,7 +372,7 @@ func (o *replayOptions) concludeScript(t *trace, path string, result *report.Res
 	var line *replay.LineError
 	if err != nil && !errors.As(err, &line) && !errors.Is(err, context.Canceled) {
 		// What there is is shown, and then what went wrong.
-		if werr := o.conclude(t, path, result, nil, checks); werr != nil && !errors.Is(werr, errCheckFailed) {
+		if werr := o.conclude(path, result, nil, checks); werr != nil && !errors.Is(werr, errCheckFailed) {
 			return werr
 		}
 		return typed
@@ -383,7 +383,7 @@ func (o *replayOptions) concludeScript(t *trace, path string, result *report.Res
 	if err == nil && result.Replay.Trace.Calls == 0 && len(t.Seen().Scripts) > 0 {
 		return usagef("--any-script replays all script calls", "%s has no call of this script, %s; it has %s", path, o.trace.options.SHA[:12]+"…", otherScripts(t))
 	}
-	return o.conclude(t, path, result, err, checks)
+	return o.conclude(path, result, err, checks)
 }
 
 // allFailedHint is what may help when every call failed with such an error.
@@ -420,6 +420,8 @@ func scriptFailure(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, context.Canceled):
+		return errInterrupted
 	case errors.As(err, &bad):
 		hint := "fix the script"
 		if strings.Contains(bad.Error(), "outside of the scratch prefix") {

@@ -77,7 +77,7 @@ func (t *traceFlags) hidden() bool {
 func (t *traceFlags) readOptions() (replay.Options, error) {
 	o := t.options
 	o.Hidden, o.HideCredential = t.hidden(), t.keyNames == "auto"
-	for _, s := range strings.Split(t.refused, ",") {
+	for s := range strings.SplitSeq(t.refused, ",") {
 		n, err := limit.ParseCount(strings.TrimSpace(s))
 		if err != nil || n < 100 || n > 599 {
 			return o, usagef("--refused 429,503", "--refused %q is not a list of statuses", t.refused)
@@ -107,21 +107,30 @@ func (t *traceFlags) open(ctx context.Context, a *app, path string, limitSpec *l
 	if err != nil {
 		return nil, err
 	}
-	var in io.Reader = a.stdin
-	tr := &trace{name: "stdin", done: func() {}}
-	if path != "-" {
+	// An interrupt ends the reading, and what was read is reported.
+	ctx, end := context.WithCancel(ctx)
+	var in io.Reader
+	tr := &trace{name: "stdin", done: end}
+	if path == "-" {
+		in = newStream(ctx, a.stdin)
+	} else {
 		f, err := os.Open(path)
 		if err != nil {
+			end()
 			return nil, traceError(path, err)
 		}
 		if info, err := f.Stat(); err == nil && info.IsDir() {
+			end()
 			f.Close()
 			return nil, usagef("weir replay stats access.log", "%s is a directory, not a trace", path)
 		} else if err == nil && info.Mode().IsRegular() {
 			tr.size = info.Size()
+			in = untilReader{ctx, f}
+		} else {
+			in = newStream(ctx, f)
 		}
-		count := &countingReader{r: f}
-		in, tr.name, tr.done = count, path, func() { f.Close() }
+		count := &countingReader{r: in}
+		in, tr.name, tr.done = count, path, func() { end(); f.Close() }
 		tr.pos = func() int64 { return count.n }
 	}
 	tr.Source, err = replay.Open(in, o)
@@ -178,6 +187,8 @@ func traceError(path string, err error) error {
 	var saved *report.SavedError
 	var file *fs.PathError
 	switch {
+	case errors.Is(err, context.Canceled):
+		return errInterrupted
 	case errors.As(err, &file):
 		return reachError(err, "weir replay stats access.log")
 	case errors.As(err, &field):

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -121,9 +122,7 @@ func (c *comparison) names(columns bool) []string {
 	all := map[string]float64{}
 	kind := sim.Kind{}
 	for i, r := range c.results {
-		for name, v := range r.Figures {
-			all[name] = v
-		}
+		maps.Copy(all, r.Figures)
 		kind.Figures = append(kind.Figures, c.scenarios[i].Kind.Figures...)
 	}
 	names := orderedFigures(&kind, all)

@@ -34,9 +34,8 @@ type servedRun struct {
 	latest atomic.Pointer[servedView]
 
 	// Of the goroutine that asks.
-	last    gateway.Snapshot
-	trail   report.Trail
-	promise *report.Promise
+	last  gateway.Snapshot
+	trail report.Trail
 }
 
 // servedView is what the server said last.

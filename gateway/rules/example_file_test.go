@@ -48,7 +48,7 @@ func TestProblemsAreDocumented(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, part := range strings.Split(string(text), `"`) {
+		for part := range strings.SplitSeq(string(text), `"`) {
 			if strings.Count(part, "-") > 0 && strings.Trim(part, "abcdefghijklmnopqrstuvwxyz-") == "" && part[0] != '-' || part == "unreadable" {
 				n++
 				if !strings.Contains(string(page), "| `"+part+"` |") {

@@ -39,7 +39,7 @@ func (p *reader) ruleEntry(n ast.Node) {
 		}},
 		field{"slack", func(n ast.Node) { p.slack(r, n) }},
 		field{"lease", func(n ast.Node) { p.lease(r, n) }},
-		field{"ttl", func(n ast.Node) { r.TTL, _ = p.duration("ttl", n) }},
+		field{"ttl", func(n ast.Node) { r.TTL = p.duration("ttl", n) }},
 	)
 	for _, name := range []string{"name", "per", "limits"} {
 		if _, ok := given[name]; !ok {
@@ -144,17 +144,18 @@ func (p *reader) word(what string, n ast.Node, words ...string) int {
 	return i
 }
 
-func (p *reader) duration(what string, n ast.Node) (time.Duration, bool) {
+// duration is zero after a mistake.
+func (p *reader) duration(what string, n ast.Node) time.Duration {
 	s, ok := p.text(what, n, 40)
 	if !ok {
-		return 0, false
+		return 0
 	}
 	d, err := time.ParseDuration(s)
 	if err != nil || d <= 0 || d > 10*365*24*time.Hour {
 		p.fail(p.at(n), "such as 10s or 5m", "%s %s is not a time above zero", what, shown(s))
-		return 0, false
+		return 0
 	}
-	return d, true
+	return d
 }
 
 func (p *reader) slack(r *Rule, n ast.Node) {
@@ -187,7 +188,7 @@ func (p *reader) lease(r *Rule, n ast.Node) {
 				r.Lease.Block, _ = p.number("block", n, 1, 1<<40)
 			}
 		}},
-		field{"life", func(n ast.Node) { r.Lease.Life, _ = p.duration("life", n) }},
+		field{"life", func(n ast.Node) { r.Lease.Life = p.duration("life", n) }},
 	)
 }
 

@@ -51,7 +51,7 @@ func parseRoute(s string) (r Route, wrong string) {
 	if head, ok := strings.CutSuffix(path, "/*"); ok {
 		r.rest, path = true, head
 	}
-	for _, s := range strings.Split(path, "/") {
+	for s := range strings.SplitSeq(path, "/") {
 		switch inner, open := strings.CutPrefix(s, "{"); {
 		case s == "":
 			continue

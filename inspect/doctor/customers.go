@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/weir-cli/weir/inspect"
@@ -43,10 +44,8 @@ func remember(m *map[string]*together, name, key string, slot int) {
 		t = &together{}
 		(*m)[strings.Clone(name)] = t
 	}
-	for _, k := range t.keys {
-		if k == key {
-			return // a scan may give it twice
-		}
+	if slices.Contains(t.keys, key) {
+		return // a scan may give it twice
 	}
 	if t.n++; len(t.keys) < maxTogether {
 		t.keys, t.slots = append(t.keys, strings.Clone(key)), append(t.slots, slot)

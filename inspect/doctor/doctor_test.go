@@ -72,7 +72,7 @@ func sow(t *testing.T, server *redistest.Redis, lines ...string) {
 	}
 	for _, line := range lines {
 		var words []string
-		for _, w := range strings.Fields(line) {
+		for w := range strings.FieldsSeq(line) {
 			for {
 				before, rest, ok := strings.Cut(w, "<")
 				inner, after, closed := strings.Cut(rest, ">")

@@ -81,7 +81,7 @@ func replicas(f findings, s *Server) {
 	at := s.Facts.Number("master_repl_offset")
 	for i := range 64 {
 		fields := map[string]string{}
-		for _, field := range strings.Split(s.Facts[fmt.Sprintf("slave%d", i)], ",") {
+		for field := range strings.SplitSeq(s.Facts[fmt.Sprintf("slave%d", i)], ",") {
 			name, value, _ := strings.Cut(field, "=")
 			fields[name] = value
 		}

@@ -12,7 +12,6 @@ type decoder struct {
 	*crawl
 	aside *keyReader
 	n     *Node
-	tally *Tally
 }
 
 // take adds a step to the tally, all of it or, with an error, nothing.

@@ -72,7 +72,7 @@ func (p *place) toReplica(ctx context.Context, patience time.Duration) error {
 	}
 	for i := range 64 {
 		host, port, state := "", "", ""
-		for _, field := range strings.Split(facts[fmt.Sprintf("slave%d", i)], ",") {
+		for field := range strings.SplitSeq(facts[fmt.Sprintf("slave%d", i)], ",") {
 			name, value, _ := strings.Cut(field, "=")
 			switch name {
 			case "ip":

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -135,10 +136,8 @@ func (s *Survey) listed() int64 {
 
 // note adds a sentence once.
 func (s *Survey) note(text string) {
-	for _, n := range s.Notes {
-		if n == text {
-			return
-		}
+	if slices.Contains(s.Notes, text) {
+		return
 	}
 	s.Notes = append(s.Notes, text)
 }

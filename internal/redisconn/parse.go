@@ -184,7 +184,7 @@ func (t *target) setQuery(query string) error {
 	if query == "" {
 		return nil
 	}
-	for _, pair := range strings.Split(query, "&") {
+	for pair := range strings.SplitSeq(query, "&") {
 		name, raw, _ := strings.Cut(pair, "=")
 		value, ok := unescape(raw)
 		if !ok {

@@ -87,8 +87,7 @@ func (c *ClusterRedis) WaitOK() {
 	c.wait("cluster_state:ok", "cluster_slots_ok:"+strconv.Itoa(slots))
 	eventually(c.t, func() string {
 		for _, r := range c.running() {
-			nodes := strings.Split(strings.TrimSpace(r.CLI("CLUSTER", "NODES")), "\n")
-			for _, n := range nodes {
+			for n := range strings.SplitSeq(strings.TrimSpace(r.CLI("CLUSTER", "NODES")), "\n") {
 				if len(c.running()) == len(c.Nodes) && (strings.Contains(n, "fail") || strings.Contains(n, "handshake")) {
 					return r.Addr + " sees " + n
 				}
@@ -173,7 +172,7 @@ func (c *ClusterRedis) KillPrimary(key string) *Redis {
 // owner returns the id of the primary that r sends callers of a slot to.
 func (r *Redis) owner(slot int) string {
 	r.t.Helper()
-	for _, line := range strings.Split(r.CLI("CLUSTER", "NODES"), "\n") {
+	for line := range strings.SplitSeq(r.CLI("CLUSTER", "NODES"), "\n") {
 		// id addr flags primary ping pong epoch link slot slot…
 		f := strings.Fields(line)
 		if len(f) < 8 || !strings.Contains(f[2], "master") {

@@ -153,7 +153,7 @@ func read(a *Answer, resp *Response, kinds *kinds, seen uint32, body bool) {
 		case kShopify:
 			r.shopify(v)
 		default:
-			r.order(k, name, v)
+			r.order(k, v)
 		}
 	}
 	if body {
@@ -163,7 +163,7 @@ func read(a *Answer, resp *Response, kinds *kinds, seen uint32, body bool) {
 }
 
 // order reads the fields that are not about counts.
-func (r *reader) order(k kind, name, v []byte) {
+func (r *reader) order(k kind, v []byte) {
 	a := r.a
 	switch k {
 	case kRetryAfter:

@@ -178,9 +178,7 @@ func (s Suite) race(t *testing.T, spec limit.Spec) {
 	var failed atomic.Pointer[error]
 	var wg sync.WaitGroup
 	for range 16 {
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			for range 20 {
 				d, err := tk.Take("contended", s.Epoch, 1)
 				if err != nil {
@@ -191,7 +189,7 @@ func (s Suite) race(t *testing.T, spec limit.Spec) {
 					passed.Add(1)
 				}
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	if err := failed.Load(); err != nil {

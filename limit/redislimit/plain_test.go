@@ -89,9 +89,7 @@ func TestPlainHoldsItsLimit(t *testing.T) {
 			var passed, failed atomic.Int64
 			var wg sync.WaitGroup
 			for range 16 {
-				wg.Add(1)
-				go func() {
-					defer wg.Done()
+				wg.Go(func() {
 					for range 20 {
 						d, err := p.keyTaker.Take(context.Background(), "rl:{k}:"+a.String(), 3)
 						switch {
@@ -101,7 +99,7 @@ func TestPlainHoldsItsLimit(t *testing.T) {
 							passed.Add(3)
 						}
 					}
-				}()
+				})
 			}
 			wg.Wait()
 			if failed.Load() > 0 || passed.Load() > 10 {

@@ -20,9 +20,7 @@ func atOnce(t *testing.T, r *redistest.Redis, n int, take func(c redis.Universal
 	var wg sync.WaitGroup
 	for range n {
 		c := r.Client(t)
-		wg.Add(1)
-		go func() {
-			defer wg.Done()
+		wg.Go(func() {
 			ok, err := take(c)
 			if err != nil {
 				t.Error(err)
@@ -30,7 +28,7 @@ func atOnce(t *testing.T, r *redistest.Redis, n int, take func(c redis.Universal
 			if ok {
 				passed.Add(1)
 			}
-		}()
+		})
 	}
 	wg.Wait()
 	return passed.Load()

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -116,9 +117,7 @@ func TestProxy(t *testing.T) {
 			return
 		}
 		defer res.Body.Close()
-		for k, v := range res.Header {
-			w.Header()[k] = v
-		}
+		maps.Copy(w.Header(), res.Header)
 		w.WriteHeader(res.StatusCode)
 		_, _ = io.Copy(w, res.Body)
 	}))
