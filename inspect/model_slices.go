@@ -59,6 +59,7 @@ func decodeSlices(f *frame) *verdict {
 			newest = max(newest, n)
 		}
 		if e.Truncated {
+			f.partial = true
 			f.r.problem("truncated", fmt.Sprintf("It has %d slices, of which %d were read.", e.Len, len(e.Fields)))
 		}
 	}

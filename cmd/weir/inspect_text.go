@@ -113,6 +113,7 @@ func cleaned(list []string) []string {
 // ttlMeans are what the end of a key means, by TTL.Means.
 var ttlMeans = map[string]string{
 	"window-end": "then the window ends",
+	"block-end":  "then the block ends",
 	"to-full":    "about when it is full",
 	"cleanup":    "then it is cleaned up",
 }
