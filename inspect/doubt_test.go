@@ -122,8 +122,8 @@ func TestSentencesSayWhatRefuses(t *testing.T) {
 		layout, limit, says, not string
 		entries                  []Entry
 	}{
-		{"nestjs", "", "It is blocked until the block ends in 2m0s", "", blocked},
-		{"rack-attack-ban", "", "10.0.0.1, under the rule fail2ban, is banned. It is blocked until the block ends in 1h", "would pass at once",
+		{"nestjs", "", "It is blocked, and calls are refused whatever was used; the block ends in 2m0s", "", blocked},
+		{"rack-attack-ban", "", "10.0.0.1, under the rule fail2ban, is banned. It is blocked, and calls are refused whatever was used; the block ends in 1h0m, at 19:45:46.000 UTC. The next call passes then.", "would pass at once",
 			[]Entry{{Key: "rack::attack:fail2ban:ban:10.0.0.1", Type: "string", TTL: time.Hour, Text: []byte("1")}}},
 		{"rack-attack-ban", "", "nothing ends that", "whole allowance",
 			[]Entry{{Key: "rack::attack:fail2ban:ban:10.0.0.1", Type: "string", TTL: NoTTL, Text: []byte("1")}}},

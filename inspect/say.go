@@ -31,7 +31,9 @@ func (r *Reading) Sentences(cost int64) []string {
 	if r.LastUse != nil {
 		say("Last used %s.", r.when(*r.LastUse))
 	}
-	say("%s", r.writer())
+	if r.Existing() > 0 {
+		say("%s", r.writer())
+	}
 	for _, p := range r.Problems {
 		say("%s", p.Text)
 	}
@@ -87,7 +89,7 @@ func (r *Reading) block() string {
 	case *r.BlockedUntil == math.MaxInt64:
 		return "It is blocked, and nothing ends that: calls are refused whatever was used."
 	}
-	return "It is blocked until the block ends " + r.when(*r.BlockedUntil) + ": calls are refused whatever was used."
+	return "It is blocked, and calls are refused whatever was used; the block ends " + r.when(*r.BlockedUntil) + "."
 }
 
 // ask says how to tell the limit.
@@ -139,6 +141,10 @@ func (r *Reading) next(cost int64) string {
 		return call + " passes now: what it costs is not asked for, and it passes while anything is left."
 	case wait == 0:
 		return fmt.Sprintf("%s passes now; %d would pass at once.", call, *r.Remaining)
+	case r.blocked() && int64(wait) == *r.BlockedUntil-r.Now:
+		return call + " passes then."
+	case wait == limit.Never && r.blocked() && *r.BlockedUntil == math.MaxInt64:
+		return "" // it has just been said
 	case wait == limit.Never && r.Capacity != nil && cost > *r.Capacity:
 		return fmt.Sprintf("%s never passes: at most %d can pass at once.", call, *r.Capacity)
 	case wait == limit.Never:
