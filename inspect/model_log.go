@@ -52,7 +52,7 @@ func decodeLog(f *frame) *verdict {
 	f.r.Used = &used
 	if log.missing > 0 {
 		f.partial = used == log.read()-log.head
-		f.r.problem("truncated", fmt.Sprintf("The log has %d entries, of which %d at its ends were read: what hangs on the others, a count or a wait, is at least what is said here.", log.length, len(log.times)))
+		f.r.problem("truncated", fmt.Sprintf("The log has %d entries, of which %d were read, those at its ends: what hangs on the others, a count or a wait, is at least what is said here.", log.length, len(log.times)))
 	}
 	if old := log.length - used; f.layout.Decode.Refusals == "counted" && used > most {
 		f.r.problem("long-log", fmt.Sprintf("The log has %d calls in a window of %d, since refused calls are counted: a client that keeps calling does not get out.", used, most))
