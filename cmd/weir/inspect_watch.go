@@ -259,7 +259,7 @@ func stdoutOr(err error) error {
 
 // text is what a summary says.
 func (t *watchTotals) text() string {
-	s := fmt.Sprintf("%d looks in %s", t.looks, t.length.Round(100*time.Millisecond))
+	s := fmt.Sprintf("%s in %s", plural(t.looks, "look"), t.length.Round(100*time.Millisecond))
 	if t.known {
 		s += ", " + admittedText(t.admitted, t.atLeast, t.counted)
 	}
