@@ -216,7 +216,40 @@ func (l *looker) guess(ctx context.Context, id string) ([]string, error) {
 	if err := l.get(ctx, found); err != nil {
 		return nil, err
 	}
-	return l.there(found), nil
+	var theirs []string
+	for _, key := range l.there(found) {
+		i := slices.IndexFunc(names, func(n Name) bool { return n.Key == key })
+		if l.isOf(key, id, names[i].Layout) {
+			theirs = append(theirs, key)
+		}
+	}
+	return theirs, nil
+}
+
+// isOf reports whether a key that is there under a name that was made up for a
+// customer is that customer's: another layout may give the same name to another
+// one, as a slot's number after k-7 gives k-71.
+func (l *looker) isOf(key, id string, of *Layout) bool {
+	e := l.read[key]
+	same := func(parts map[string]string) bool { return parts["id"] == id || parts["id"] == weirID(id) }
+	candidates := Identify(&e, l.layouts, e.At)
+	for _, c := range candidates {
+		if c.Layout == of || same(c.Parts) {
+			return true
+		}
+	}
+	if len(candidates) > 0 {
+		return l.q.Only != nil
+	}
+	for _, other := range append([]*Layout{of}, l.layouts...) {
+		for i := range other.Keys {
+			name := &other.Keys[i].Name
+			if parts, ok := name.Match(key); ok && name.literals() > 1 && (same(parts) || other == of) {
+				return true
+			}
+		}
+	}
+	return l.q.Only != nil || len(of.Hashes) > 0
 }
 
 // decode makes a reading of key and of those that belong to it.
