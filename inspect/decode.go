@@ -22,6 +22,9 @@ type frame struct {
 	now    int64
 	told   *limit.Spec
 	r      *Reading
+	// partial is true when something that counts was not read, so that more is
+	// used than was seen.
+	partial bool
 }
 
 // model is one way to decide: see the models of this package.
@@ -56,11 +59,13 @@ func Decode(l *Layout, entries []Entry, now int64, told *limit.Spec) (Reading, e
 	}
 	r.ID, r.Rule = r.Parts["id"], r.Parts["rule"]
 	r.verdict = models[l.Decode.Name].decode(f)
+	f.doubt()
 	if v := r.verdict; v != nil {
 		f.expiry(v)
-		left, most := v.remaining(now), v.most
-		r.Remaining, r.Capacity = &left, &most
-		if wait := v.wait(now, most); wait >= 0 {
+		if left, most := v.remaining(now), v.most; most < math.MaxInt64 {
+			r.Remaining, r.Capacity = &left, &most
+		}
+		if wait := v.wait(now, v.most); wait >= 0 && !v.any {
 			at := now + int64(wait)
 			r.FullAt = &at
 		}
@@ -68,6 +73,17 @@ func Decode(l *Layout, entries []Entry, now int64, told *limit.Spec) (Reading, e
 	r.wrote = r.LastUse
 	f.lastUse()
 	return r, nil
+}
+
+// doubt takes back a verdict on what was not read: on a value that is too large
+// or of another type, and that a call passes where not all that counts was seen.
+func (f *frame) doubt() {
+	switch {
+	case f.r.Has("unread"), f.r.Has("wrong-type"):
+		f.r.Used, f.r.Held, f.r.FullAt, f.r.verdict = nil, nil, nil, nil
+	case f.partial && f.r.verdict != nil && f.r.verdict.ok(f.now, 1):
+		f.r.Held, f.r.FullAt, f.r.verdict = nil, nil, nil
+	}
 }
 
 // expiry lets the state end with its key, for verdicts that do not know when.
@@ -81,7 +97,7 @@ func (f *frame) expiry(v *verdict) {
 			v.gone = at
 		}
 	}
-	if early := f.now + int64(before) - v.gone; v.gone != 0 && (before < 0 || early > int64(time.Second)) && f.layout.TTL.Means != "window-end" {
+	if early := f.now + int64(before) - v.gone; v.gone != 0 && (before < 0 || early > int64(time.Second)) && f.layout.TTL.Means != "window-end" && f.layout.TTL.Means != "block-end" {
 		f.r.problem("ttl-short", fmt.Sprintf("The key expires in %s, before it would be full again: whoever waits that long gets the whole burst.", shownWait(v.gone-f.now)))
 	}
 }
@@ -156,19 +172,36 @@ func (f *frame) entry(e *Entry, k *KeyForm) {
 		f.r.problem("unread", fmt.Sprintf("The value of %s was not read: %s.", shownKey(e.Key), e.Problem))
 	}
 	if e.TTL == NoTTL {
-		if text := ttlTexts[f.layout.TTL.Missing]; text != "" {
+		text := ttlTexts[f.missing()]
+		if f.layout.TTL.Means == "block-end" {
+			text = "The key has no time to live, and the block ends with nothing else: the caller stays blocked for ever."
+		}
+		if text != "" {
 			f.r.problem("no-ttl", text)
 		}
 	}
 }
 
+// missing is what it means that a key has no time to live. A window of less
+// than a second is none to writers that round it down to whole ones.
+func (f *frame) missing() string {
+	m := f.layout.TTL.Missing
+	if m == "repairs-seconds" && f.told != nil && f.told.Window > 0 {
+		if m = "repairs"; f.told.Window < time.Second {
+			m = "for-ever"
+		}
+	}
+	return m
+}
+
 // ttlTexts are what a key without a time to live means, by TTL.Missing.
 var ttlTexts = map[string]string{
-	"for-ever": "The key has no time to live, and its window ends with nothing else: what was counted stays counted for ever.",
-	"heals":    "The key has no time to live; its writer counts anew at the next call.",
-	"repairs":  "The key has no time to live; its writer gives it a whole window at the next call, and goes on counting.",
-	"leak":     "The key has no time to live. That changes no decision and leaks memory.",
-	"normal":   "",
+	"for-ever":        "The key has no time to live, and its window ends with nothing else: what was counted stays counted for ever.",
+	"heals":           "The key has no time to live; its writer counts anew at the next call.",
+	"repairs":         "The key has no time to live; its writer gives it a whole window at the next call, and goes on counting.",
+	"repairs-seconds": "The key has no time to live. When the limit's window is a second or longer, its writer gives the key a whole window at the next call, and goes on counting; a shorter window, or 0, never ends.",
+	"leak":            "The key has no time to live. That changes no decision and leaks memory.",
+	"normal":          "",
 }
 
 // lastUse fills in the time of the last use from the idle time, where the

@@ -14,7 +14,7 @@ import (
 // hostileEntries are all keys of a layout with texts in every place. None when
 // the forms of its names take nothing that this makes up.
 func hostileEntries(l *Layout, a, b string, score float64, ttl int64) []Entry {
-	parts := map[string]string{"id": "k-7", "rule": "r", "route": "r", "service": "s", "prefix": "rl", "window": "29932967", "limit": "5", "multiple": "2", "period": "minute", "version": "1", "day": "2026-11-29", "slot": "1", "dependency": "0", "seconds": "60", "by": "ip", "key": "x", "counter": `{"limit":{"seconds":60}}`}
+	parts := map[string]string{"id": "k-7", "rule": "r", "route": "r", "service": "s", "prefix": "rl", "window": "29932967", "limit": "5", "multiple": "2", "period": "minute", "version": "1", "day": "2026-11-29", "slot": "1", "dependency": "0", "seconds": "60", "by": "ip", "key": "x", "counter": `{"limit":{"seconds":60},"set_variables":{"u":"\x1b"}}`}
 	if l.Decode.Window == "start" {
 		parts["window"] = "1795977960"
 	}
@@ -54,11 +54,11 @@ func hostileEntries(l *Layout, a, b string, score float64, ttl int64) []Entry {
 func hostileParts(l *Layout, parts map[string]string) bool {
 	var vary []string
 	for _, name := range l.Keys[0].Name.Names() {
-		if _, ok := parts[name]; !ok || name == "prefix" || name == "window" || name == "id" {
+		if _, ok := parts[name]; !ok || name == "prefix" || name == "window" || name == "id" || name == "rule" {
 			vary = append(vary, name)
 		}
 	}
-	others := []string{"LIMITER", "rl:", "fastapi-limiter", "29932967", "1795978140000000000", "1795977960", strings.Repeat("a", 27) + "="}
+	others := []string{"LIMITER", "fail2ban", "rl:", "fastapi-limiter", "29932967", "1795978140000000000", "1795977960", strings.Repeat("a", 27) + "="}
 	for _, digits := range []int{1, 32, 40, 64} {
 		others = append(others, strings.Repeat("1", digits))
 	}

@@ -23,6 +23,7 @@ type Layout struct {
 	Writes   []Action // what an operator may do to the state; see Change
 	Needs    string   // what must be told: "bucket", "window", "slots"; "nothing" when the state has it
 	Example  string   // of --limit, for what is needed
+	Unseen   string   // why a call may be refused that Redis has room for, a sentence; "" where nothing is known
 	Pitfalls []string // what is odd about this writer, a sentence each
 
 	File string // "" when built in
@@ -56,6 +57,7 @@ type Model struct {
 	Calendar   bool   // months and years are those of the calendar, in UTC
 	Spare      int64  // how much of the limit never passes, of a numbered window
 	Refusals   string // "counted" or "free": whether a refused call counts, too
+	Costs      string // "any" where a call passes by what was used before it, whatever it costs
 	Refill     string // "continuous", "whole-seconds", "whole-units", "intervals"
 	Tokens     string // the field with what is left
 	Last       string // the field with the time of the last write
@@ -66,6 +68,6 @@ type Model struct {
 
 // TTL is what a layout's time to live means.
 type TTL struct {
-	Means   string // "window-end", "to-full", "cleanup", "none"
+	Means   string // "window-end", "block-end", "to-full", "cleanup", "none"
 	Missing string // what it means when there is none: see ttlTexts
 }

@@ -164,6 +164,7 @@ func (r layoutReader) layout(n ast.Node) (*Layout, error) {
 		"writes":   func(n ast.Node) error { return r.writes(n, l) },
 		"needs":    r.text(&l.Needs, "bucket", "window", "slots", "nothing"),
 		"example":  r.text(&l.Example),
+		"unseen":   r.text(&l.Unseen),
 		"pitfalls": r.list(&l.Pitfalls),
 	})
 	if err != nil {
@@ -262,6 +263,7 @@ func (r layoutReader) model(n ast.Node, l *Layout) error {
 		"calendar":   r.yes(&m.Calendar),
 		"spare":      r.whole(&m.Spare),
 		"refusals":   r.text(&m.Refusals, "counted", "free"),
+		"costs":      r.text(&m.Costs, "any"),
 		"refill":     r.text(&m.Refill, "continuous", "whole-seconds", "whole-units", "intervals"),
 		"tokens":     r.text(&m.Tokens),
 		"last":       r.text(&m.Last),

@@ -2,6 +2,8 @@ package inspect
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -46,7 +48,7 @@ func Look(ctx context.Context, r *Reader, q Query) (Sight, error) {
 	if q.Only != nil {
 		l.layouts = []*Layout{q.Only}
 	}
-	if err := l.get(ctx, q.Keys); err != nil {
+	if err := l.getNamed(ctx); err != nil {
 		return l.s, err
 	}
 	if l.s.Now == 0 { // no key to read yet, and windows need a time
@@ -82,6 +84,9 @@ func Look(ctx context.Context, r *Reader, q Query) (Sight, error) {
 		}
 		found = append(found, more...)
 	}
+	if l.hidden != nil && len(found) == 0 {
+		return l.s, l.hidden // nothing is known, for want of what the user may not read
+	}
 	for _, key := range found {
 		if err := l.decode(ctx, key); err != nil {
 			return l.s, err
@@ -100,7 +105,40 @@ type looker struct {
 	layouts []*Layout
 	read    map[string]Entry // by key
 	done    []string         // keys that are part of a reading
+	hidden  error            // that the user may not read some keys; nil when all could be looked for
 	s       Sight
+}
+
+// getNamed reads the keys that were asked for. One that the user may not read
+// may still be an id, of names that it may.
+func (l *looker) getNamed(ctx context.Context) error {
+	err := l.get(ctx, l.q.Keys)
+	if l.q.Exact || !KeyDenied(err) {
+		return err
+	}
+	l.hidden = err
+	for _, key := range l.q.Keys {
+		if err := l.get(ctx, []string{key}); err != nil && !KeyDenied(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// existing are those of names that are there; names that the user may not ask
+// for are counted among what is not known.
+func (l *looker) existing(ctx context.Context, names []string) ([]string, error) {
+	l.s.Tried += len(names)
+	l.s.Commands += len(names)
+	found, hidden, err := l.Existing(ctx, names...)
+	if hidden > 0 {
+		lost := fmt.Sprintf("whether %d of the names are there", hidden)
+		l.s.Blind = append(l.s.Blind, Blind{Command: "EXISTS", Rule: anyKey, Lost: lost})
+		if l.hidden == nil {
+			l.hidden = &DeniedError{Command: "EXISTS", Rule: anyKey, Err: errors.New("the user may read only some keys")}
+		}
+	}
+	return found, err
 }
 
 // get reads keys that have not been read.
@@ -115,7 +153,9 @@ func (l *looker) get(ctx context.Context, keys []string) error {
 		return nil
 	}
 	snap, err := l.snapshot(ctx, want)
-	l.take(snap)
+	if err == nil {
+		l.take(snap)
+	}
 	return err
 }
 
@@ -169,16 +209,47 @@ func (l *looker) guess(ctx context.Context, id string) ([]string, error) {
 	for i, n := range names {
 		keys[i] = n.Key
 	}
-	l.s.Tried += len(keys)
-	l.s.Commands += len(keys)
-	found, err := l.Existing(ctx, keys...)
+	found, err := l.existing(ctx, keys)
 	if err != nil {
 		return nil, err
 	}
 	if err := l.get(ctx, found); err != nil {
 		return nil, err
 	}
-	return l.there(found), nil
+	var theirs []string
+	for _, key := range l.there(found) {
+		i := slices.IndexFunc(names, func(n Name) bool { return n.Key == key })
+		if l.isOf(key, id, names[i].Layout) {
+			theirs = append(theirs, key)
+		}
+	}
+	return theirs, nil
+}
+
+// isOf reports whether a key that is there under a name that was made up for a
+// customer is that customer's: another layout may give the same name to another
+// one, as a slot's number after k-7 gives k-71.
+func (l *looker) isOf(key, id string, of *Layout) bool {
+	e := l.read[key]
+	same := func(parts map[string]string) bool { return parts["id"] == id || parts["id"] == weirID(id) }
+	candidates := Identify(&e, l.layouts, e.At)
+	for _, c := range candidates {
+		if c.Layout == of || same(c.Parts) {
+			return true
+		}
+	}
+	if len(candidates) > 0 {
+		return l.q.Only != nil
+	}
+	for _, other := range append([]*Layout{of}, l.layouts...) {
+		for i := range other.Keys {
+			name := &other.Keys[i].Name
+			if parts, ok := name.Match(key); ok && name.literals() > 1 && (same(parts) || other == of) {
+				return true
+			}
+		}
+	}
+	return l.q.Only != nil || len(of.Hashes) > 0
 }
 
 // decode makes a reading of key and of those that belong to it.
@@ -273,9 +344,7 @@ func (l *looker) nearest(ctx context.Context) error {
 	if len(names) == 0 {
 		return nil
 	}
-	l.s.Tried += len(names)
-	l.s.Commands += len(names)
-	found, err := l.Existing(ctx, names...)
+	found, err := l.existing(ctx, names)
 	l.s.Nearest = found[:min(len(found), maxNearest)]
 	return err
 }

@@ -162,6 +162,7 @@ var shapes = map[string]func(e *Entry) bool{
 		return ok
 	},
 	"bucket4j":         isBucket4j,
+	"limitador-id":     isLimitadorID,
 	"mennanov-leaky":   func(e *Entry) bool { return isMennanov(e, false) },
 	"mennanov-token":   func(e *Entry) bool { return isMennanov(e, true) },
 	"pickled-floats":   isPickledFloats,

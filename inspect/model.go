@@ -16,6 +16,7 @@ func init() {
 		"hits-and-block":  {checkHitsAndBlock, decodeHitsAndBlock},
 		"bucket":          {checkBucket, decodeBucket},
 		"log":             {checkLog, decodeLog},
+		"ban":             {checkBan, decodeBan},
 		"traefik":         {checkNothing, decodeTraefik},
 
 		"weir-bucket":      {checkNothing, decodeWeirBucket},

@@ -36,7 +36,7 @@ func decodeBucket(f *frame) *verdict {
 	rate, burst, known := f.bucket()
 	if !known {
 		if tokens != nil {
-			f.r.note(fmt.Sprintf("At the last write it held %g tokens.", *tokens))
+			f.r.stored = "held " + amount(*tokens) + " tokens"
 		}
 		return nil
 	}
@@ -135,6 +135,9 @@ func decodeTraefik(f *frame) *verdict {
 	}
 	rate, burst, known := f.bucket()
 	if !known {
+		if tokens != nil {
+			f.r.stored = "held " + amount(*tokens) + " tokens"
+		}
 		return nil
 	}
 	perSecond := float64(rate.Units) / rate.Per.Seconds()

@@ -77,10 +77,14 @@ func (f *frame) counterEnd(w int64, known bool) (end int64, ok bool) {
 			}
 		}
 		return end, true
-	case f.layout.TTL.Missing == "heals":
+	}
+	switch f.missing() {
+	case "heals":
 		return f.now, true
-	case f.layout.TTL.Missing == "repairs":
+	case "repairs":
 		return f.now + w, known
+	case "repairs-seconds":
+		return 0, false
 	}
 	return math.MaxInt64, true
 }

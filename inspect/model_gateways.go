@@ -19,7 +19,7 @@ func decodeTykLog(f *frame) *verdict {
 	if until == math.MaxInt64 {
 		f.r.problem("no-ttl", "The block has no time to live: the caller stays blocked for ever.")
 	}
-	f.r.note("The sentinel blocks it.")
+	f.r.BlockedUntil = &until
 	return blockedUntil(f, "blocked", v, until)
 }
 

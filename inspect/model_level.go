@@ -36,7 +36,7 @@ func decodeLevel(f *frame) *verdict {
 	}
 	if !known {
 		if held != nil {
-			f.r.note(fmt.Sprintf("At the last write it held %g.", *held))
+			f.r.stored = "had " + amount(*held) + map[bool]string{true: " used", false: " left"}[water]
 		}
 		return nil
 	}
@@ -46,8 +46,7 @@ func decodeLevel(f *frame) *verdict {
 	free := leveler(&f.layout.Decode, held, last, rate, burst)
 	v := &verdict{most: burst, passes: func(at, cost int64) bool { return free(at) >= float64(cost) }}
 	if f.layout.Decode.Name == "level-any-cost" {
-		v.passes = func(at, _ int64) bool { return free(at) > 0 }
-		f.r.note("A call of any cost passes while the bucket is not full.")
+		v.any, v.passes = true, func(at, _ int64) bool { return free(at) > 0 }
 	}
 	f.held(v, free(f.now))
 	return v
@@ -86,9 +85,8 @@ func decodeProrate(f *frame) *verdict {
 	until := f.alive(block)
 	if until == math.MaxInt64 {
 		f.r.problem("no-ttl", "The block has no time to live: the caller stays blocked for ever.")
-	} else {
-		f.r.note(fmt.Sprintf("It is blocked for %s, whatever its level.", shownWait(until-f.now)))
 	}
+	f.r.BlockedUntil = &until
 	return blockedUntil(f, "block", v, until)
 }
 
@@ -125,7 +123,7 @@ func decodeExcess(f *frame) *verdict {
 	}
 	if !known {
 		if excess != nil {
-			f.r.note(fmt.Sprintf("At the last call it was %g calls over the rate.", *excess/1000))
+			f.r.stored = "was " + amount(*excess/1000) + " calls over the rate"
 		}
 		return nil
 	}

@@ -51,7 +51,8 @@ func decodeLog(f *frame) *verdict {
 	used := inside(f.now)
 	f.r.Used = &used
 	if log.missing > 0 {
-		f.r.problem("truncated", fmt.Sprintf("The log has %d entries, of which %d were read; the count is at least what it says.", log.length, len(log.times)))
+		f.partial = used == log.read()-log.head
+		f.r.problem("truncated", fmt.Sprintf("The log has %d entries, of which %d were read, those at its ends: what hangs on the others, a count or a wait, is at least what is said here.", log.length, len(log.times)))
 	}
 	if old := log.length - used; f.layout.Decode.Refusals == "counted" && used > most {
 		f.r.problem("long-log", fmt.Sprintf("The log has %d calls in a window of %d, since refused calls are counted: a client that keeps calling does not get out.", used, most))
@@ -78,6 +79,9 @@ func (c *callLog) after(edge int64) int64 {
 	}
 	return n
 }
+
+// read is how many times were.
+func (c *callLog) read() int64 { return int64(len(c.times)) }
 
 func (f *frame) readLog(e *Entry) (callLog, bool) {
 	if e == nil {

@@ -87,11 +87,12 @@ func (f *frame) bounds(w time.Duration, known bool) (start, end int64, ok bool) 
 		return start, start + int64(w), !overflows(start, int64(w))
 	}
 	if !known {
-		w = inferWindow(n.whole, f.now)
-		f.r.note(fmt.Sprintf("The window's number %d tells its length: %s.", n.whole, limit.ShortDuration(w)))
+		if w = inferWindow(n.whole, f.now); w > 0 {
+			f.r.note(fmt.Sprintf("The window's number %d tells its length: %s.", n.whole, limit.ShortDuration(w)))
+		}
 	}
 	if w <= 0 || n.whole > math.MaxInt64/int64(w)-1 {
-		f.r.problem("not-a-time", "The window's number is too large for its length.")
+		f.r.problem("not-a-time", fmt.Sprintf("The window's number %d is that of no window of today.", n.whole))
 		return 0, 0, false
 	}
 	return n.whole * int64(w), (n.whole + 1) * int64(w), true
@@ -124,6 +125,7 @@ func (f *frame) countIn(e *Entry) (int64, bool) {
 		sum = -satSub(-sum, n)
 	}
 	if e.Truncated {
+		f.partial = true
 		f.r.problem("truncated", fmt.Sprintf("The count is in %d parts, of which %d were read.", e.Len, len(e.Fields)))
 	}
 	return sum, true

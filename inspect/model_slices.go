@@ -1,40 +1,11 @@
 package inspect
 
 import (
-	"encoding/json"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/weir-cli/weir/limit"
 )
-
-// decodeLimitador is a counter whose window is in the name, in JSON.
-func decodeLimitador(f *frame) *verdict {
-	if s, ok := jsonSeconds(f.parts["counter"]); ok {
-		f.parts["seconds"] = strconv.FormatInt(s, 10)
-	}
-	return decodeCounter(f)
-}
-
-// jsonSeconds is the number "seconds" of a JSON object, in it or one level
-// deeper.
-func jsonSeconds(text string) (int64, bool) {
-	if len(text) > 1<<16 {
-		return 0, false
-	}
-	var outer map[string]json.RawMessage
-	if json.Unmarshal([]byte(text), &outer) != nil {
-		return 0, false
-	}
-	for _, raw := range []json.RawMessage{json.RawMessage(text), outer["limit"]} {
-		var one struct{ Seconds int64 }
-		if json.Unmarshal(raw, &one) == nil && one.Seconds > 0 {
-			return one.Seconds, true
-		}
-	}
-	return 0, false
-}
 
 // decodeSlices is a hash of counts, each of a slice of time whose number is
 // the field.
@@ -59,6 +30,7 @@ func decodeSlices(f *frame) *verdict {
 			newest = max(newest, n)
 		}
 		if e.Truncated {
+			f.partial = true
 			f.r.problem("truncated", fmt.Sprintf("It has %d slices, of which %d were read.", e.Len, len(e.Fields)))
 		}
 	}

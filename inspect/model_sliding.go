@@ -50,6 +50,9 @@ func decodeSlidingPair(f *frame) *verdict {
 	if !known {
 		return nil
 	}
+	if f.layout.Decode.Costs == "any" {
+		return &verdict{most: most, any: true, gone: math.MaxInt64, passes: func(at, _ int64) bool { return used(at) < most }}
+	}
 	return &verdict{most: most, gone: math.MaxInt64, passes: func(at, cost int64) bool {
 		return cost <= satSub(most, used(at))
 	}}
@@ -137,7 +140,7 @@ func checkHitsAndBlock(l *Layout) string { return needRoles(l, "hits", "blocked"
 
 func decodeHitsAndBlock(f *frame) *verdict {
 	f.r.Algorithm = limit.FixedWindow.String()
-	most, _, known := f.window(limit.FixedWindow)
+	most, w, known := f.window(limit.FixedWindow)
 	hits, ok := int64(0), true
 	hitsEnd, blockEnd := f.alive(f.keys["hits"]), f.now
 	if text, there := f.text("hits"); there {
@@ -149,12 +152,19 @@ func decodeHitsAndBlock(f *frame) *verdict {
 			f.r.WindowEnd = &hitsEnd
 		}
 	}
-	if e := f.keys["blocked"]; e != nil && e.TTL > 0 {
+	switch e := f.keys["blocked"]; {
+	case e == nil:
+	case e.TTL > 0:
 		blockEnd = f.alive(e)
-		f.r.note(fmt.Sprintf("It is blocked for %s, whatever its count.", shownWait(blockEnd-f.now)))
+		f.r.BlockedUntil = &blockEnd
+	default: // its writer takes it away at the next call, and counts anew
+		hitsEnd = f.now
 	}
 	if !known {
 		return nil
+	}
+	if hitsEnd == math.MaxInt64 { // the next call gives it a window
+		hitsEnd = f.now + int64(w)
 	}
 	return &verdict{most: most, gone: math.MaxInt64, passes: func(at, cost int64) bool {
 		switch {

@@ -185,14 +185,14 @@ func (r *Reader) node(ctx context.Context, key string) (redis.Cmdable, string, e
 	return n, n.Options().Addr, nil
 }
 
-// Existing are those of keys that are there, asked with EXISTS alone.
-func (r *Reader) Existing(ctx context.Context, keys ...string) ([]string, error) {
-	var found []string
+// Existing are those of keys that are there, asked with EXISTS alone. hidden is
+// how many the user may not ask for, as one who may read only some keys.
+func (r *Reader) Existing(ctx context.Context, keys ...string) (found []string, hidden int, err error) {
 	for _, g := range r.group(keys) {
 		for part := range slices.Chunk(g, maxBatch) {
 			node, _, err := r.node(ctx, keys[part[0]])
 			if err != nil {
-				return nil, err
+				return nil, 0, err
 			}
 			pipe := node.Pipeline()
 			var cmds []*redis.IntCmd
@@ -203,8 +203,12 @@ func (r *Reader) Existing(ctx context.Context, keys ...string) ([]string, error)
 			_, _ = pipe.Exec(ctx)
 			for j, cmd := range cmds {
 				n, err := cmd.Result()
+				if err = denied("EXISTS", err); KeyDenied(err) {
+					hidden++
+					continue
+				}
 				if err != nil {
-					return nil, denied("EXISTS", err)
+					return nil, 0, err
 				}
 				if n > 0 {
 					found = append(found, keys[part[j]])
@@ -212,8 +216,18 @@ func (r *Reader) Existing(ctx context.Context, keys ...string) ([]string, error)
 			}
 		}
 	}
-	return found, nil
+	return found, hidden, nil
 }
+
+// KeyDenied reports whether an error is that the user may not read a key, as
+// opposed to not running a command.
+func KeyDenied(err error) bool {
+	var deny *DeniedError
+	return errors.As(err, &deny) && deny.Rule == anyKey
+}
+
+// anyKey is the rule of an ACL that allows reads of every key.
+const anyKey = "%R~*"
 
 // denied types an error of a command that reading cannot do without.
 func denied(command string, err error) error {
@@ -226,7 +240,7 @@ func denied(command string, err error) error {
 // RuleFor is what an ACL needs so that the command works.
 func RuleFor(command string, err error) string {
 	if strings.Contains(err.Error(), "access one of the keys") || strings.Contains(err.Error(), "access a key") {
-		return "%R~*"
+		return anyKey
 	}
 	return "+" + strings.ReplaceAll(strings.ToLower(command), " ", "|")
 }

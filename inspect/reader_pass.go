@@ -114,6 +114,9 @@ func (p *pass) blind(command string, err error, lost string) {
 
 // values reads the time, lives and values.
 func (p *pass) values(live []int) error {
+	if err := p.measure(live); err != nil {
+		return err
+	}
 	pipe, noTouch := p.pipeline()
 	clock := pipe.Time(p.ctx)
 	ttls := make([]*redis.IntCmd, len(live))
@@ -169,9 +172,11 @@ type valueReader func() error
 // ask puts the commands that read e's value on the pipeline.
 func (p *pass) ask(pipe redis.Pipeliner, e *Entry) valueReader {
 	ctx, key, most := p.ctx, e.Key, int64(p.o.Members)
-	if e.Type != "string" && e.Bytes > maxValue {
-		// Members may be as large as they like, and come whole or not at all.
-		return p.tooLarge(pipe, e)
+	if p.tooLarge(e) {
+		return func() error {
+			e.Truncated = true
+			return fmt.Errorf("it takes %d MB, and no more than %d are read", e.Bytes>>20, maxValue>>20)
+		}
 	}
 	switch e.Type {
 	case "string":
@@ -255,27 +260,55 @@ func IsShared(text string) bool {
 	return ok && n.isWhole && n.whole >= 0 && n.whole < sharedNumbers
 }
 
-// tooLarge reads only how long a value is.
-func (p *pass) tooLarge(pipe redis.Pipeliner, e *Entry) valueReader {
-	var n *redis.IntCmd
-	command := ""
-	switch e.Type {
-	case "hash":
-		n, command = pipe.HLen(p.ctx, e.Key), "HLEN"
-	case "zset":
-		n, command = pipe.ZCard(p.ctx, e.Key), "ZCARD"
-	case "list":
-		n, command = pipe.LLen(p.ctx, e.Key), "LLEN"
+// tooLarge reports whether reading the two ends of a value would be too much:
+// members may be as large as they like, and come whole or not at all.
+func (p *pass) tooLarge(e *Entry) bool {
+	switch {
+	case e.Type == "string" || e.Bytes <= maxValue:
+		return false
+	case e.Type == "hash" || e.Len == 0:
+		return true
 	}
-	return func() (err error) {
-		e.Truncated = true
-		if n != nil {
-			if e.Len, err = n.Result(); err != nil {
-				return denied(command, err)
-			}
+	return e.Bytes/e.Len*min(e.Len, int64(p.o.Members)) > maxValue
+}
+
+// measure asks how long those values are that might be too large to read.
+func (p *pass) measure(live []int) error {
+	pipe, noTouch := p.pipeline()
+	var large []*Entry
+	var lengths []*redis.IntCmd
+	var commands []string
+	for _, i := range live {
+		e := &p.s.Entries[i]
+		if e.Type == "string" || e.Bytes <= maxValue {
+			continue
 		}
-		return fmt.Errorf("it takes %d MB, and no more than %d are read", e.Bytes>>20, maxValue>>20)
+		switch e.Type {
+		case "hash":
+			lengths, commands = append(lengths, pipe.HLen(p.ctx, e.Key)), append(commands, "HLEN")
+		case "zset":
+			lengths, commands = append(lengths, pipe.ZCard(p.ctx, e.Key)), append(commands, "ZCARD")
+		case "list":
+			lengths, commands = append(lengths, pipe.LLen(p.ctx, e.Key)), append(commands, "LLEN")
+		default:
+			continue
+		}
+		large = append(large, e)
 	}
+	if len(large) == 0 {
+		return nil
+	}
+	if err := p.send(pipe, noTouch); err != nil {
+		return err
+	}
+	for i, e := range large {
+		n, err := lengths[i].Result()
+		if redislimit.Classify(err) == redislimit.KindNoPerm || moved(err) {
+			return denied(commands[i], err)
+		}
+		e.Len = n // 0 when it is gone, or something else by now
+	}
+	return nil
 }
 
 // Join puts the start and the end of a long value together, which overlap when

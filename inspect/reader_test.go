@@ -187,7 +187,7 @@ func TestReaderUnderACL(t *testing.T) {
 		}
 		t.Cleanup(func() { _ = c.Close() })
 		r := NewReader(c, ReaderOptions{})
-		if found, err := r.Existing(context.Background(), "s", "none"); user == "reader" && (err != nil || len(found) != 1) {
+		if found, _, err := r.Existing(context.Background(), "s", "none"); user == "reader" && (err != nil || len(found) != 1) {
 			t.Errorf("existing: %q, %v", found, err)
 		}
 		return r.Get(context.Background(), "s", "h", "z", "l")
@@ -210,6 +210,27 @@ func TestReaderUnderACL(t *testing.T) {
 	var denied *DeniedError
 	if _, err = as("deaf"); !errors.As(err, &denied) || denied.Rule != "+getrange" || denied.Command != "GETRANGE" {
 		t.Errorf("%v", err)
+	}
+	// Who may read the limiter's keys alone finds a customer among them by the id.
+	narrow, err := redisconn.Open(redisconn.Options{URL: server.As("narrow", "p")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = narrow.Close() })
+	if err := server.Client(t).Set(t.Context(), "rl:k-7", "5", time.Minute).Err(); err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range []Query{{Keys: []string{"k-7"}}, {IDs: []string{"k-7"}}, {Keys: []string{"k-7", "rl:k-7"}}} {
+		q.Layouts = Builtin()
+		sight, err := Look(t.Context(), NewReader(narrow, ReaderOptions{}), q)
+		if err != nil || len(sight.Readings) != 1 || sight.Readings[0].Entries[0].Key != "rl:k-7" || len(sight.Blind) != 1 || sight.Blind[0].Rule != "%R~*" {
+			t.Errorf("%q %q: %d found, %v, %v", q.Keys, q.IDs, len(sight.Readings), sight.Blind, err)
+		}
+		// Of whom nothing is there, it is not known whether there is.
+		q.Keys, q.IDs = nil, []string{"k-8"}
+		if _, err := Look(t.Context(), NewReader(narrow, ReaderOptions{}), q); !KeyDenied(err) {
+			t.Errorf("%v", err)
+		}
 	}
 	if _, err = as("narrow"); !errors.As(err, &denied) || denied.Rule != "%R~*" {
 		t.Errorf("%v", err)

@@ -31,11 +31,15 @@ type Reading struct {
 	WindowStart *int64
 	WindowEnd   *int64
 	FullAt      *int64 // from when on all of Capacity passes
+	// BlockedUntil is when a block ends, whatever was used; math.MaxInt64 for
+	// one that never does.
+	BlockedUntil *int64
 
 	Notes    []string // what to know, sentences
 	Problems []Problem
 
 	told    *limit.Spec // by which it was decoded
+	stored  string      // what the state held when it was written, a verb and its object; "" for nothing said
 	wrote   *int64      // LastUse, if the state says it
 	verdict *verdict
 }

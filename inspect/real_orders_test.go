@@ -146,7 +146,7 @@ func (lib *library) operate(ctx context.Context, d driver, l *inspect.Layout, c 
 		if err != nil {
 			return fail(err)
 		}
-		if o.Action != inspect.Reset && (promised.Remaining == nil || before.Remaining == nil || *promised.Remaining != *before.Remaining) {
+		if o.Action != inspect.Reset && !alike(&promised, &before.Reading) {
 			y.differ("%+v was to leave %s, and left %s", o, show(promised), before.show())
 		}
 		cost := int64(1)
@@ -185,6 +185,17 @@ func (lib *library) order(ctx context.Context, c redis.UniversalClient, r *inspe
 		return change, err
 	}
 	return change, inspect.Write(ctx, c, &change)
+}
+
+// alike reports whether two readings let the same pass now: all that there is to
+// compare of a ban.
+func alike(a, b *inspect.Reading) bool {
+	if a.Algorithm == "ban" && b.Algorithm == "ban" {
+		first, known := a.Wait(1)
+		second, knownToo := b.Wait(1)
+		return known && knownToo && (first == 0) == (second == 0)
+	}
+	return a.Remaining != nil && b.Remaining != nil && *a.Remaining == *b.Remaining
 }
 
 // aged are entries of which some time has passed.

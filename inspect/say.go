@@ -16,8 +16,14 @@ func (r *Reading) Sentences(cost int64) []string {
 	var out []string
 	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	say("%s", r.holds())
+	if s := r.block(); s != "" {
+		say("%s", s)
+	}
 	if s := r.next(cost); s != "" {
 		say("%s", s)
+	}
+	if wait, known := r.Wait(cost); known && wait == 0 && r.Layout.Unseen != "" {
+		say("That is by what is in Redis. %s", r.Layout.Unseen)
 	}
 	if s := r.full(cost); s != "" {
 		say("%s", s)
@@ -25,7 +31,9 @@ func (r *Reading) Sentences(cost int64) []string {
 	if r.LastUse != nil {
 		say("Last used %s.", r.when(*r.LastUse))
 	}
-	say("%s", r.writer())
+	if r.Existing() > 0 {
+		say("%s", r.writer())
+	}
 	for _, p := range r.Problems {
 		say("%s", p.Text)
 	}
@@ -55,12 +63,33 @@ func (r *Reading) holds() string {
 		return fmt.Sprintf("%s holds %d of %d slots (%s).", r.subject(), *r.Used, *r.Capacity, r.limitText())
 	case r.Used != nil && r.Capacity != nil:
 		return fmt.Sprintf("%s has used %d of %d in %s (%s).", r.subject(), *r.Used, *r.Capacity, r.windowText(), r.limitText())
+	case r.Used != nil && r.Limit != nil:
+		return fmt.Sprintf("%s has used at least %d in %s (%s). Whether a call passes cannot be told, since not all was read.", r.subject(), *r.Used, r.windowText(), r.limitText())
 	case r.Used != nil:
 		return fmt.Sprintf("%s has used %d in %s. The limit is not in the state; %s.", r.subject(), *r.Used, r.windowText(), r.ask())
-	case r.Limit == nil:
+	case r.blocked():
+		return fmt.Sprintf("%s is banned.", r.subject())
+	case r.Limit == nil && r.stored != "":
+		return fmt.Sprintf("%s %s at the last write. What that is by now depends on the limit, which is not in the state; %s.", r.subject(), r.stored, r.ask())
+	case r.Limit == nil && !r.Has("unread") && !r.Has("wrong-type"):
 		return fmt.Sprintf("%s is known to the limiter. The limit is not in the state; %s.", r.subject(), r.ask())
 	}
 	return fmt.Sprintf("What %s holds cannot be told.", r.subject())
+}
+
+// blocked reports whether a block is in force.
+func (r *Reading) blocked() bool { return r.BlockedUntil != nil && *r.BlockedUntil > r.Now }
+
+// block says for how long calls are refused for another reason than what was
+// used.
+func (r *Reading) block() string {
+	switch {
+	case !r.blocked():
+		return ""
+	case *r.BlockedUntil == math.MaxInt64:
+		return "It is blocked, and nothing ends that: calls are refused whatever was used."
+	}
+	return "It is blocked, and calls are refused whatever was used; the block ends " + r.when(*r.BlockedUntil) + "."
 }
 
 // ask says how to tell the limit.
@@ -106,9 +135,17 @@ func (r *Reading) next(cost int64) string {
 		call = fmt.Sprintf("The next call of cost %d", cost)
 	}
 	switch {
+	case wait == 0 && r.Remaining == nil:
+		return call + " passes now."
+	case wait == 0 && r.verdict.any:
+		return call + " passes now: what it costs is not asked for, and it passes while anything is left."
 	case wait == 0:
 		return fmt.Sprintf("%s passes now; %d would pass at once.", call, *r.Remaining)
-	case wait == limit.Never && cost > *r.Capacity:
+	case r.blocked() && int64(wait) == *r.BlockedUntil-r.Now:
+		return call + " passes then."
+	case wait == limit.Never && r.blocked() && *r.BlockedUntil == math.MaxInt64:
+		return "" // it has just been said
+	case wait == limit.Never && r.Capacity != nil && cost > *r.Capacity:
 		return fmt.Sprintf("%s never passes: at most %d can pass at once.", call, *r.Capacity)
 	case wait == limit.Never:
 		return call + " never passes as things are: nothing gives back what was used."
@@ -121,7 +158,7 @@ func (r *Reading) next(cost int64) string {
 func (r *Reading) full(cost int64) string {
 	wait, _ := r.Wait(cost)
 	switch {
-	case r.FullAt == nil || r.Existing() == 0:
+	case r.FullAt == nil || r.Existing() == 0 || r.Capacity == nil:
 		return ""
 	case *r.FullAt <= r.Now:
 		return "Its whole allowance is there."
@@ -198,6 +235,10 @@ func (r *Reading) Level() string {
 		return fmt.Sprintf("%d of %d left", *r.Remaining, *r.Capacity)
 	case r.Used != nil:
 		return fmt.Sprintf("%d used", *r.Used)
+	case r.blocked():
+		return "blocked"
+	case r.stored != "":
+		return r.stored + " at the last write"
 	}
 	return "limit unknown"
 }

@@ -19,6 +19,9 @@ type verdict struct {
 	gone int64
 	// slots come free when they are given back, not by time.
 	slots bool
+	// any is true when what a call costs makes no difference, so that when the
+	// dearest passes does not tell when everything is there again.
+	any bool
 }
 
 // ok is passes that knows when the state is gone.

@@ -7,9 +7,9 @@ import (
 
 // The words of layout files.
 var (
-	ttlMeanings = []string{"window-end", "to-full", "cleanup", "none"}
+	ttlMeanings = []string{"window-end", "block-end", "to-full", "cleanup", "none"}
 	lives       = []string{"window", "two-windows", "instant", "aligned", "none"}
-	ttlMissing  = []string{"for-ever", "heals", "repairs", "leak", "normal"}
+	ttlMissing  = []string{"for-ever", "heals", "repairs", "repairs-seconds", "leak", "normal"}
 	valueKinds  = append([]string{"", "whole", "number", "decimal", "instant", "instant-us", "uuid", "letters20", "text"}, sortedKeys(shapes)...)
 )
 

@@ -114,6 +114,42 @@ type inspectTarget struct {
 	told    *limit.Spec
 }
 
+// nameFlags say what stands in the names of keys beside the customer.
+type nameFlags struct{ rules, parts []string }
+
+func newNameFlags(fs *pflag.FlagSet) *nameFlags {
+	n := &nameFlags{}
+	fs.StringArrayVar(&n.rules, "rule", nil, "the rule that stands in the names, by `NAME` (repeatable)")
+	fs.StringArrayVar(&n.parts, "part", nil, "what stands in the names in place of a placeholder, as `NAME=VALUE` (repeatable)")
+	return n
+}
+
+// look opens what the flags name, reads what the query asks for and hands it to
+// use, all within inspectPatience.
+func (f *inspectFlags) look(ctx context.Context, a *app, names *nameFlags, out *output, q inspect.Query, use func(context.Context, *inspectTarget, *inspect.Reader, *inspect.Sight) error) error {
+	parts, err := parseParts(names.parts, names.rules)
+	if err != nil {
+		return err
+	}
+	if err := out.check(); err != nil {
+		return err
+	}
+	t, err := f.open(ctx, a)
+	if err != nil {
+		return err
+	}
+	defer t.client.Close()
+	ctx, cancel := context.WithTimeout(ctx, inspectPatience)
+	defer cancel()
+	r := inspect.NewReader(t.client, inspect.ReaderOptions{Clock: a.now})
+	q.Layouts, q.Only, q.Parts, q.Told = t.layouts, t.only, parts, t.told
+	sight, err := inspect.Look(ctx, r, q)
+	if err != nil {
+		return inspectError(err)
+	}
+	return use(ctx, &t, r, &sight)
+}
+
 // open makes sense of the flags, the cheap ones first, and connects.
 func (f *inspectFlags) open(ctx context.Context, a *app) (t inspectTarget, err error) {
 	if t.layouts, err = readLayouts(f.files); err != nil {
@@ -145,13 +181,18 @@ func (f *inspectFlags) open(ctx context.Context, a *app) (t inspectTarget, err e
 func inspectError(err error) error {
 	var denied *inspect.DeniedError
 	if errors.As(err, &denied) {
-		rule := denied.Rule
-		if strings.HasPrefix(rule, "%") {
-			rule = "'" + rule + "'" // a shell would take it for a pattern
-		}
-		return reachError(fmt.Errorf("redis: %w", denied), "redis-cli ACL SETUSER NAME "+rule+"; docs/inspect.md, docs/scan.md and docs/doctor.md have the whole rules")
+		return reachError(fmt.Errorf("redis: %w", denied), "redis-cli ACL SETUSER NAME "+shellRule(denied.Rule)+"; docs/inspect.md, docs/scan.md and docs/doctor.md have the whole rules")
 	}
 	return redisError(err)
+}
+
+// shellRule is a rule of an ACL as a shell wants it: one of keys looks like a
+// pattern of files to it.
+func shellRule(rule string) string {
+	if strings.HasPrefix(rule, "%") {
+		return "'" + rule + "'"
+	}
+	return rule
 }
 
 // parseParts reads --part NAME=VALUE and --rule.

@@ -56,8 +56,7 @@ writer's next call may set another one.`},
 
 type bucketOptions struct {
 	flags       *inspectFlags
-	rules       []string
-	parts       []string
+	names       *nameFlags
 	reason, who string
 	audit       string
 	dryRun, yes bool
@@ -95,8 +94,7 @@ and so nothing was written, 2 usage, 3 Redis or the file is out of reach.`,
 	}
 	fs := cmd.Flags()
 	o.flags = newInspectFlags(cmd)
-	fs.StringArrayVar(&o.rules, "rule", nil, "the rule that stands in the names, by `NAME` (repeatable)")
-	fs.StringArrayVar(&o.parts, "part", nil, "what stands in the names in place of a placeholder, as `NAME=VALUE` (repeatable)")
+	o.names = newNameFlags(fs)
 	fs.StringVar(&o.reason, "reason", "", "why, for the audit file")
 	fs.StringVar(&o.who, "who", "", "who does it, for the audit file (default: you, on this machine)")
 	fs.StringVar(&o.audit, "audit", "", "append what is done to this `FILE` (default $XDG_STATE_HOME/weir/audit.ndjson)")
@@ -149,41 +147,25 @@ func runBucket(ctx context.Context, a *app, o *bucketOptions, order inspect.Orde
 	case len(o.reason) > maxReason || len(o.who) > maxWho:
 		return usagef("a shorter one", "--reason may have %d bytes, and --who %d", maxReason, maxWho)
 	}
-	parts, err := parseParts(o.parts, o.rules)
-	if err != nil {
-		return err
-	}
-	if err := o.out.check(); err != nil {
-		return err
-	}
-	t, err := o.flags.open(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer t.client.Close()
-	ctx, cancel := context.WithTimeout(ctx, inspectPatience)
-	defer cancel()
-	reader := inspect.NewReader(t.client, inspect.ReaderOptions{Clock: a.now})
-	sight, err := inspect.Look(ctx, reader, inspect.Query{Keys: []string{key}, Layouts: t.layouts, Only: t.only, Parts: parts, Told: t.told})
-	if err != nil {
-		return inspectError(err)
-	}
-	reading, err := theOne(&sight, key)
-	if err != nil {
-		return err
-	}
-	change, err := inspect.NewChange(reading, order, t.only != nil)
-	if err != nil {
-		return orderError(err)
-	}
-	done := bucketDone{change: &change, now: &change.After, dryRun: !o.yes}
-	if o.yes && !change.Nothing() {
-		if err := o.write(ctx, a, t.client, &done); err != nil {
+	q := inspect.Query{Keys: []string{key}}
+	return o.flags.look(ctx, a, o.names, o.out, q, func(ctx context.Context, t *inspectTarget, reader *inspect.Reader, sight *inspect.Sight) error {
+		reading, err := theOne(sight, key)
+		if err != nil {
 			return err
 		}
-		done.now = readAgain(ctx, reader, &change)
-	}
-	return o.out.write(a, done.print(o.out.format, a.width()))
+		change, err := inspect.NewChange(reading, order, t.only != nil)
+		if err != nil {
+			return orderError(err)
+		}
+		done := bucketDone{change: &change, now: &change.After, dryRun: !o.yes}
+		if o.yes && !change.Nothing() {
+			if err := o.write(ctx, a, t.client, &done); err != nil {
+				return err
+			}
+			done.now = readAgain(ctx, reader, &change)
+		}
+		return o.out.write(a, done.print(o.out.format, a.width()))
+	})
 }
 
 // theOne is the state that is meant, of which there may be only one.

@@ -20,8 +20,7 @@ type inspectDoctorOptions struct {
 	flags   *inspectFlags
 	survey  *surveyFlags
 	ids     []string
-	rules   []string
-	parts   []string
+	names   *nameFlags
 	console *console
 	out     *output
 }
@@ -51,8 +50,7 @@ out of reach or does not allow a read, 130 interrupted.`,
 	o.flags = newInspectFlags(cmd)
 	o.survey = newSurveyFlags(cmd)
 	fs.StringArrayVar(&o.ids, "id", nil, "look at the keys of this customer, by `ID` (repeatable)")
-	fs.StringArrayVar(&o.rules, "rule", nil, "the rule that stands in the names, by `NAME` (repeatable)")
-	fs.StringArrayVar(&o.parts, "part", nil, "what stands in the names in place of a placeholder, as `NAME=VALUE` (repeatable)")
+	o.names = newNameFlags(fs)
 	o.console = newConsole(fs)
 	o.out = newOutput(fs, "text", "json", "junit")
 	return cmd
@@ -76,13 +74,13 @@ func runInspectDoctor(ctx context.Context, a *app, o *inspectDoctorOptions, keys
 	switch {
 	case named && o.survey.match != "":
 		return usagef("leave --match out", "KEY or --id says what to look at, and --match says it too")
-	case !named && len(o.rules)+len(o.parts) > 0:
+	case !named && len(o.names.rules)+len(o.names.parts) > 0:
 		return usagef("weir inspect doctor --id k-7 --rule requests", "--rule and --part say nothing without a KEY or --id")
 	}
 	if slices.Contains(append(append([]string{}, keys...), o.ids...), "") {
 		return usagef("weir inspect doctor k-7", "a KEY or an ID is empty")
 	}
-	parts, err := parseParts(o.parts, o.rules)
+	parts, err := parseParts(o.names.parts, o.names.rules)
 	if err != nil {
 		return err
 	}

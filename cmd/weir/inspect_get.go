@@ -13,8 +13,7 @@ import (
 type inspectGetOptions struct {
 	flags *inspectFlags
 	ids   []string
-	rules []string
-	parts []string
+	names *nameFlags
 	cost  int64
 	out   *output
 }
@@ -48,8 +47,7 @@ reach or does not allow a read.`,
 	fs := cmd.Flags()
 	o.flags = newInspectFlags(cmd)
 	fs.StringArrayVar(&o.ids, "id", nil, "look for the keys of this customer, by `ID` (repeatable)")
-	fs.StringArrayVar(&o.rules, "rule", nil, "the rule that stands in the names, by `NAME` (repeatable)")
-	fs.StringArrayVar(&o.parts, "part", nil, "what stands in the names in place of a placeholder, as `NAME=VALUE` (repeatable)")
+	o.names = newNameFlags(fs)
 	fs.Int64Var(&o.cost, "cost", 1, "what the next call costs")
 	o.out = newOutput(fs, "text", "json")
 	return cmd
@@ -62,34 +60,18 @@ func runInspectGet(ctx context.Context, a *app, o *inspectGetOptions, keys []str
 	if slices.Contains(append(append([]string{}, keys...), o.ids...), "") {
 		return usagef("weir inspect get k-7", "a KEY or an ID is empty")
 	}
-	parts, err := parseParts(o.parts, o.rules)
-	if err != nil {
-		return err
-	}
-	if err := o.out.check(); err != nil {
-		return err
-	}
-	t, err := o.flags.open(ctx, a)
-	if err != nil {
-		return err
-	}
-	defer t.client.Close()
-	ctx, cancel := context.WithTimeout(ctx, inspectPatience)
-	defer cancel()
-	r := inspect.NewReader(t.client, inspect.ReaderOptions{Clock: a.now})
-	sight, err := inspect.Look(ctx, r, inspect.Query{Keys: keys, IDs: o.ids, Layouts: t.layouts, Only: t.only, Parts: parts, Told: t.told})
-	if err != nil {
-		return inspectError(err)
-	}
-	err = o.out.write(a, func(w io.Writer) error {
-		if o.out.format == "json" {
-			return writeJSON(w, sightOf(&sight, o.cost))
+	q := inspect.Query{Keys: keys, IDs: o.ids}
+	return o.flags.look(ctx, a, o.names, o.out, q, func(_ context.Context, _ *inspectTarget, _ *inspect.Reader, sight *inspect.Sight) error {
+		err := o.out.write(a, func(w io.Writer) error {
+			if o.out.format == "json" {
+				return writeJSON(w, sightOf(sight, o.cost))
+			}
+			_, err := io.WriteString(w, sightText(sight, o.cost, a.width()))
+			return err
+		})
+		if err == nil && len(sight.Readings)+len(sight.Strangers) == 0 {
+			return errCheckFailed
 		}
-		_, err := io.WriteString(w, sightText(&sight, o.cost, a.width()))
 		return err
 	})
-	if err == nil && len(sight.Readings)+len(sight.Strangers) == 0 {
-		return errCheckFailed
-	}
-	return err
 }

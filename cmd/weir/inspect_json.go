@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -48,6 +49,8 @@ type readingJSON struct {
 	LastUse     *time.Time        `json:"last_use,omitempty"`
 	WindowStart *time.Time        `json:"window_start,omitempty"`
 	WindowEnd   *time.Time        `json:"window_end,omitempty"`
+	Blocked     bool              `json:"blocked,omitempty"`
+	BlockedTo   *time.Time        `json:"blocked_until,omitempty"`
 	TTLMeans    string            `json:"ttl_means"`
 	Problems    []problemJSON     `json:"problems"`
 	Notes       []string          `json:"notes"`
@@ -126,6 +129,11 @@ func readingOf(r *inspect.Reading, cost int64) readingJSON {
 	}
 	for i := range r.Entries {
 		out.Keys = append(out.Keys, keyOf(&r.Entries[i]))
+	}
+	if until := r.BlockedUntil; until != nil && *until > r.Now {
+		if out.Blocked = true; *until != math.MaxInt64 {
+			out.BlockedTo = timeAt(until)
+		}
 	}
 	switch wait, known := r.Wait(cost); {
 	case !known:

@@ -76,6 +76,7 @@ type layoutLine struct {
 	Types    []string     `json:"types"`
 	Needs    string       `json:"needs"`
 	Example  string       `json:"example"`
+	Unseen   string       `json:"unseen,omitempty"`
 	Pitfalls []string     `json:"pitfalls"`
 	File     string       `json:"file,omitempty"`
 }
@@ -83,7 +84,7 @@ type layoutLine struct {
 func layoutLines(list []*inspect.Layout) []layoutLine {
 	lines := []layoutLine{}
 	for _, l := range list {
-		line := layoutLine{l.Name, l.Writer, l.Language, l.Checked, l.About, l.Sure, nil, nil, l.Needs, l.Example, l.Pitfalls, l.File}
+		line := layoutLine{l.Name, l.Writer, l.Language, l.Checked, l.About, l.Sure, nil, nil, l.Needs, l.Example, l.Unseen, l.Pitfalls, l.File}
 		if line.Pitfalls == nil {
 			line.Pitfalls = []string{}
 		}

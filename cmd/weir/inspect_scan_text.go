@@ -22,7 +22,11 @@ func scanText(s *survey.Survey, width int, file string) string {
 	if n := len(s.Nodes); n > 1 {
 		servers = fmt.Sprintf("%d servers", n)
 	}
-	para("%s keys on %s, %s: %s limits of customers, %s keys that no layout fits. %s", report.Count(t.All.Keys), servers, memory(t.All.Bytes), report.Count(t.All.States), report.Count(t.Unknown.Keys), scanLeft(t))
+	limits := plural(int(t.All.States), "limit") + " of customers"
+	if t.All.States == 1 {
+		limits = "1 limit of a customer"
+	}
+	para("%s on %s, %s: %s, %s that no layout fits. %s", plural(int(t.All.Keys), "key"), servers, memory(t.All.Bytes), limits, plural(int(t.Unknown.Keys), "key"), scanLeft(t))
 	switch s.Stopped {
 	case "interrupted":
 		para("Interrupted, so these are not all. %s", scanGoesOn(file))

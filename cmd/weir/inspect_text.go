@@ -52,7 +52,7 @@ func sightText(s *inspect.Sight, cost int64, width int) string {
 		para(fmt.Sprintf("The server's clock is %s %s the one of this machine; the times above are the server's.", d.Abs().Round(time.Millisecond), ahead))
 	}
 	for _, x := range s.Blind {
-		para(fmt.Sprintf("Not allowed: %s, so it is not known %s. redis-cli ACL SETUSER NAME %s", x.Command, x.Lost, x.Rule))
+		para(fmt.Sprintf("Not allowed: %s, so it is not known %s. redis-cli ACL SETUSER NAME %s", x.Command, x.Lost, shellRule(x.Rule)))
 	}
 	fmt.Fprintf(&b, "%s by the server's clock; %d commands, all reads.\n", time.Unix(0, s.Now).UTC().Format(time.RFC3339), s.Commands)
 	return b.String()
@@ -113,6 +113,7 @@ func cleaned(list []string) []string {
 // ttlMeans are what the end of a key means, by TTL.Means.
 var ttlMeans = map[string]string{
 	"window-end": "then the window ends",
+	"block-end":  "then the block ends",
 	"to-full":    "about when it is full",
 	"cleanup":    "then it is cleaned up",
 }

@@ -23,8 +23,7 @@ const (
 type watchOptions struct {
 	flags  *inspectFlags
 	id     string
-	rules  []string
-	parts  []string
+	names  *nameFlags
 	every  time.Duration
 	runFor time.Duration
 	format string
@@ -64,8 +63,7 @@ over.`,
 	fs := cmd.Flags()
 	o.flags = newInspectFlags(cmd)
 	fs.StringVar(&o.id, "id", "", "look for the key of this customer, by `ID`")
-	fs.StringArrayVar(&o.rules, "rule", nil, "the rule that stands in the names, by `NAME` (repeatable)")
-	fs.StringArrayVar(&o.parts, "part", nil, "what stands in the names in place of a placeholder, as `NAME=VALUE` (repeatable)")
+	o.names = newNameFlags(fs)
 	fs.DurationVar(&o.every, "every", time.Second, "how long from one look to the next, at least 100ms")
 	fs.DurationVar(&o.runFor, "for", 0, "how long to watch; 0 is until Ctrl-C")
 	fs.Var(newChoice(&o.format, "text", "json"), "format", "form of the looks; json is a document a line")
@@ -85,7 +83,7 @@ func runInspectWatch(ctx context.Context, a *app, o *watchOptions, keys []string
 	case len(keys) == 1 && keys[0] == "":
 		return usagef("weir inspect watch k-7", "the KEY is empty")
 	}
-	parts, err := parseParts(o.parts, o.rules)
+	parts, err := parseParts(o.names.parts, o.names.rules)
 	if err != nil {
 		return err
 	}
@@ -261,12 +259,12 @@ func stdoutOr(err error) error {
 
 // text is what a summary says.
 func (t *watchTotals) text() string {
-	s := fmt.Sprintf("%d looks in %s", t.looks, t.length.Round(100*time.Millisecond))
+	s := fmt.Sprintf("%s in %s", plural(t.looks, "look"), t.length.Round(100*time.Millisecond))
 	if t.known {
 		s += ", " + admittedText(t.admitted, t.atLeast, t.counted)
 	}
 	if t.events > 0 {
-		s += fmt.Sprintf(", %d events", t.events)
+		s += ", " + plural(t.events, "event")
 	}
 	return s + "."
 }

@@ -77,7 +77,7 @@ func TestInspectWatch(t *testing.T) {
 	if code != exitOK {
 		t.Fatalf("exit %d: %s%s", code, out, errs)
 	}
-	for _, want := range []string{"  7 of 10 left  next now  full in 1h", "  3 of 10 left  4 admitted  next now", "  no key, so all of 10 left  next now  [the key was deleted before its time]\n", " looks in ", "at least 4 admitted, 1 events.\n"} {
+	for _, want := range []string{"  7 of 10 left  next now  full in 1h", "  3 of 10 left  4 admitted  next now", "  no key, so all of 10 left  next now  [the key was deleted before its time]\n", " looks in ", "at least 4 admitted, 1 event.\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("lacks %q:\n%s", want, out)
 		}

@@ -72,7 +72,7 @@ var checks = []Check{
 		Fix:  "Delete the key after a limit was lowered; let all that share a key share its limit."},
 	{ID: "lost-digits", Severity: report.Medium, problems: []string{"lost-digits"},
 		What: "Numbers in scientific notation, which have lost digits",
-		Why:  "Lua writes numbers above 10^14 with 14 digits: times in microseconds or nanoseconds are rounded by milliseconds or more, and small refills are lost.",
+		Why:  "tostring in Lua writes numbers above 10^14 with 14 digits, which rounds times in microseconds or nanoseconds to 0.1 ms; what a script passes on as a number has 17 on servers before 7.4, and nanoseconds then lose some 256. Refills smaller than that are lost.",
 		Fix:  "string.format('%.0f', n) in place of tostring(n) in the script, or times in milliseconds since a late epoch."},
 	{ID: "several-versions", Severity: report.Medium,
 		What: "Customers that have the same limit under several versions",

@@ -201,6 +201,8 @@ func aboutOther(err error) (what, hint string) {
 			m = []string{"", "the command"}
 		}
 		return "it does not know " + strings.ToUpper(m[1]), "a Redis of version 5 or later; is the command renamed, or is a proxy or a sentinel in its place?"
+	case strings.HasPrefix(text, "redis: invalid reply"), strings.HasPrefix(text, "redis: can't parse"):
+		return "what answers there is no Redis", "correct the host and the port; a web server, a proxy or a port for TLS (rediss://) answers so"
 	case strings.Contains(text, "DB index is out of range"):
 		return "it has no database of that number", "0 after the host in the URL, or a higher `databases` in its configuration"
 	case strings.Contains(text, "SELECT is not allowed in cluster mode"):

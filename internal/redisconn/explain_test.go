@@ -70,6 +70,7 @@ func TestExplain(t *testing.T) {
 		{fmt.Errorf("wrapped: %w", dial(syscall.ENETUNREACH)), "redis at 192.0.2.1:6379: there is no route to it"},
 		{dial(syscall.EACCES), "redis at 192.0.2.1:6379: this user may not open the socket"},
 		{&redislimit.StoreError{Kind: redislimit.KindTimeout, Node: "10.0.0.1:7000", Err: context.DeadlineExceeded}, "redis at 10.0.0.1:7000: no answer in time"},
+		{errors.New(`redis: invalid reply: "<!DOCTYPE HTML>"`), "redis: what answers there is no Redis"},
 		{context.Canceled, "redis: given up before the answer"},
 		{errors.New(strings.Repeat("x", 5000)), "redis: " + strings.Repeat("x", 120) + "…"},
 	} {

@@ -161,7 +161,7 @@ function redisGCRA(redis, { rate, burst }) {
 }
 
 // bottleneck asks for a job to start at once or never.
-function bottleneck(redis, options) {
+function bottleneck(redis, options, strategy = "OVERFLOW") {
   const Bottleneck = require("bottleneck");
   const connection = new Bottleneck.IORedisConnection({ client: redis });
   const limiter = kept((id) => new Bottleneck({
@@ -169,7 +169,7 @@ function bottleneck(redis, options) {
     connection,
     datastore: "ioredis",
     highWater: 0,
-    strategy: Bottleneck.strategy.OVERFLOW,
+    strategy: Bottleneck.strategy[strategy],
     ...options,
   }));
   return async (key, cost) => {
@@ -232,5 +232,6 @@ export const libraries = {
   bottleneck: (redis, s) => bottleneck(redis, { reservoir: s.limit, reservoirRefreshInterval: s.window_ms, reservoirRefreshAmount: s.limit }),
   "bottleneck-increase": (redis, s) => bottleneck(redis, { reservoir: s.burst, reservoirIncreaseInterval: s.window_ms, reservoirIncreaseAmount: s.rate, reservoirIncreaseMaximum: s.burst }),
   "bottleneck-time": (redis, s) => bottleneck(redis, { minTime: s.window_ms }),
+  "bottleneck-block": (redis, s) => bottleneck(redis, { minTime: s.window_ms, penalty: s.block_ms }, "BLOCK"),
   bullmq,
 };

@@ -2,6 +2,7 @@
 # and answers what the library said.
 #
 #   main.rb rack-attack HOST:PORT '{"limit":10,"window_ms":1000}'
+#   main.rb rack-attack-ban HOST:PORT '{"limit":10,"window_ms":1000,"block_ms":1000}'
 #
 # A line in is a key and a cost of 1, apart by a space. A line out is JSON:
 # allowed and remaining (after the call), or error.
@@ -10,17 +11,22 @@ require "redis"
 require "rack"
 require "rack/attack"
 
-_name, address, settings = ARGV
+name, address, settings = ARGV
 settings = JSON.parse(settings)
 limit = settings["limit"]
 Rack::Attack.cache.store = Redis.new(url: "redis://#{address}")
-throttle = Rack::Attack::Throttle.new("req/ip", limit: limit, period: settings["window_ms"] / 1000) { |r| r.env["key"] }
+seconds = settings["window_ms"] / 1000
+throttle = Rack::Attack::Throttle.new("req/ip", limit: limit, period: seconds) { |r| r.env["key"] }
+ban = { maxretry: limit, findtime: seconds, bantime: settings["block_ms"].to_i / 1000 }
 
 $stdout.sync = true
 $stdin.each_line do |line|
   key, cost = line.split
   answer =
-    if cost == "1"
+    if cost == "1" && name == "rack-attack-ban"
+      # Each call counts against the caller.
+      { allowed: !Rack::Attack::Allow2Ban.filter(key, ban) { true } }
+    elsif cost == "1"
       request = Rack::Attack::Request.new("key" => key)
       refused = throttle.matched_by?(request)
       count = request.env["rack.attack.throttle_data"]["req/ip"][:count]
