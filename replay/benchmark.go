@@ -124,7 +124,7 @@ func (b *Bench) Run(ctx context.Context) (out *BenchResult, err error) {
 				if ctx.Err() != nil {
 					return out, ctx.Err()
 				}
-				row, err := b.measure(ctx, k.name, newOrders(k.commands), conns, pipeline)
+				row, err := b.measure(ctx, k.name, newOrders(k.commands, pipeline), conns, pipeline)
 				if err != nil {
 					return nil, err
 				}
@@ -286,6 +286,9 @@ func (b *Bench) cpu(ctx context.Context) (float64, bool) {
 	return sum, found == 2
 }
 
+// hotPipeline is how many calls on one key are sent together.
+const hotPipeline = 16
+
 // memorySample is how many calls' keys are measured.
 const memorySample = 100
 
@@ -314,7 +317,7 @@ func (b *Bench) state(ctx context.Context, h Half, prefix string, best float64) 
 		}
 	}
 	s.BytesPerKey = float64(bytes) / float64(n)
-	hot := newOrders(b.calls(h, prefix+"hot:", 1))
+	hot := newOrders(b.calls(h, prefix+"hot:", 1), hotPipeline)
 	conns, err := b.dial(ctx, 1)
 	for _, c := range conns {
 		defer c.Close()
@@ -324,7 +327,7 @@ func (b *Bench) state(ctx context.Context, h Half, prefix string, best float64) 
 	}
 	for _, cost := range []*float64{&s.HotEarlyUS, nil, &s.HotLateUS} {
 		before, known := b.cpu(ctx)
-		t, err := drive(conns, hot, 16, b.Each/3)
+		t, err := drive(conns, hot, hotPipeline, b.Each/3)
 		if err != nil {
 			return nil, err
 		}

@@ -53,6 +53,28 @@ func TestBench(t *testing.T) {
 	}
 }
 
+// What is sent together goes round the commands, however few there are.
+func TestOrders(t *testing.T) {
+	var commands []command
+	want := ""
+	for _, w := range []string{"a", "bb", "ccc"} {
+		commands = append(commands, command{"GET", w})
+		want += string(appendCommand(nil, command{"GET", w}))
+	}
+	for together := 1; together <= 7; together++ {
+		l := newOrders(commands, together)
+		got, at := "", 0
+		for range 3 {
+			var b []byte
+			b, at = l.batch(at, together)
+			got += string(b)
+		}
+		if got != strings.Repeat(want, together) || at != 0 {
+			t.Errorf("%d together: %q, then from %d", together, got, at)
+		}
+	}
+}
+
 func TestReplyLen(t *testing.T) {
 	for text, want := range map[string]int{
 		"+OK\r\n": 5, ":12\r\n": 5, "$-1\r\n": 5, "$3\r\nabc\r\n": 9, "*2\r\n:1\r\n$1\r\nx\r\n": 15, "*0\r\n": 4, "*-1\r\n": 5,

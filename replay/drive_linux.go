@@ -15,7 +15,6 @@ type driven struct {
 	file *os.File
 	buf  []byte
 	n    int // bytes in buf
-	out  []byte
 	due  int // replies to come
 	sent time.Time
 	next int // in the load
@@ -42,7 +41,7 @@ func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally,
 		if err != nil {
 			return t, err
 		}
-		all[i] = &driven{fd: int(f.Fd()), file: f, buf: make([]byte, 64<<10), next: i * len(l.commands) / len(conns)}
+		all[i] = &driven{fd: int(f.Fd()), file: f, buf: make([]byte, 64<<10), next: i * l.n / len(conns)}
 		if err := unix.SetNonblock(all[i].fd, true); err != nil {
 			return t, err
 		}
@@ -60,10 +59,7 @@ func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally,
 	events := make([]unix.EpollEvent, 128)
 	flying := len(all)
 	for flying > 0 {
-		n, err := unix.EpollWait(ep, events, 5000)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
+		n, err := waitReadable(ep, events)
 		if err != nil {
 			return t, err
 		}
@@ -95,27 +91,22 @@ func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally,
 }
 
 func (c *driven) send(l *orders, pipeline int, now time.Time) error {
-	c.out = c.out[:0]
-	for range pipeline {
-		c.out = append(c.out, l.commands[c.next]...)
-		if c.next++; c.next == len(l.commands) {
-			c.next = 0
-		}
-	}
+	var out []byte
+	out, c.next = l.batch(c.next, pipeline)
 	c.due, c.sent = pipeline, now
-	for b := c.out; len(b) > 0; {
-		n, err := unix.Write(c.fd, b)
-		switch {
-		case errors.Is(err, unix.EAGAIN):
-			_, err = unix.Poll([]unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLOUT}}, 5000)
+	for len(out) > 0 {
+		n, errno := writeNow(c.fd, out)
+		switch errno {
+		case 0:
+			out = out[n:]
+		case unix.EINTR:
+		case unix.EAGAIN:
+			_, err := unix.Poll([]unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLOUT}}, 5000)
 			if err != nil && !errors.Is(err, unix.EINTR) {
 				return err
 			}
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return err
 		default:
-			b = b[n:]
+			return errno
 		}
 	}
 	return nil
@@ -126,12 +117,12 @@ func (c *driven) receive(t *tally) (bool, error) {
 	if c.n == len(c.buf) {
 		c.buf = append(c.buf, make([]byte, len(c.buf))...)
 	}
-	n, err := unix.Read(c.fd, c.buf[c.n:])
-	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
+	n, errno := readNow(c.fd, c.buf[c.n:])
+	if errno == unix.EAGAIN || errno == unix.EINTR {
 		return false, nil
 	}
-	if err != nil {
-		return false, err
+	if errno != 0 {
+		return false, errno
 	}
 	if n == 0 {
 		return false, errors.New("the server closed the connection")
