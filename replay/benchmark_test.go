@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,15 @@ func TestBench(t *testing.T) {
 		}
 	}
 	s := r.Scripts[0]
+	most := 0.0
+	for _, row := range r.Rows {
+		if row.What == s.Script && row.Pipeline == 1 {
+			most = max(most, row.PerS, row.PerS/max(min(row.ServerCPU, 1), knownCPU))
+		}
+	}
+	if s.CapacityPerS < s.BestPerS || s.CapacityPerS > most || s.Shards != int64(math.Ceil(float64(b.Rate)/(s.CapacityPerS/2))) {
+		t.Errorf("%+v, and at most %v", s, most)
+	}
 	if s.BytesPerKey < 50 || s.BytesPerKey > 1000 || s.HotCalls == 0 || s.Shards < 100 || s.MemoryMB != s.BytesPerKey {
 		t.Errorf("%+v", s)
 	}
@@ -71,6 +81,15 @@ func TestOrders(t *testing.T) {
 		}
 		if got != strings.Repeat(want, together) || at != 0 {
 			t.Errorf("%d together: %q, then from %d", together, got, at)
+		}
+	}
+}
+
+// A node that was not kept busy answers more than it was asked.
+func TestCapacity(t *testing.T) {
+	for _, tt := range []struct{ perS, cpu, want float64 }{{1000, 0.5, 2000}, {1000, 1, 1000}, {1000, 2.5, 1000}, {1000, 0, 1000}, {1000, 0.001, 1000}} {
+		if got := (&BenchRow{PerS: tt.perS, ServerCPU: tt.cpu}).capacity(); got != tt.want {
+			t.Errorf("%v a second at %v of a core is %v", tt.perS, tt.cpu, got)
 		}
 	}
 }
