@@ -72,10 +72,10 @@ type BenchState struct {
 	// what drove it, or else on its machine, may have been the bound. Never below
 	// BestPerS.
 	CapacityPerS float64 `json:"capacity_per_s"`
-	Rate       int64   `json:"rate"`
-	Shards     int64   `json:"shards"` // for Rate, each half loaded
-	PlanKeys   int64   `json:"plan_keys"`
-	MemoryMB   float64 `json:"memory_mb"` // of all shards
+	Rate         int64   `json:"rate"`
+	Shards       int64   `json:"shards"` // for Rate, each half loaded
+	PlanKeys     int64   `json:"plan_keys"`
+	MemoryMB     float64 `json:"memory_mb"` // of all shards
 }
 
 // ErrPlainOnly is a connection that the benchmark cannot drive.
