@@ -214,11 +214,6 @@ func (b *Bench) trial(ctx context.Context, store Store, h Half, prefix string) e
 
 func (b *Bench) measure(ctx context.Context, what string, l *orders, conns, pipeline int) (*BenchRow, error) {
 	open, err := b.dial(ctx, conns)
-	defer func() {
-		for _, c := range open {
-			_ = c.Close()
-		}
-	}()
 	if err != nil {
 		return nil, err
 	}
@@ -236,7 +231,14 @@ func (b *Bench) measure(ctx context.Context, what string, l *orders, conns, pipe
 }
 
 // dial opens connections that are logged in.
-func (b *Bench) dial(ctx context.Context, n int) ([]net.Conn, error) {
+func (b *Bench) dial(ctx context.Context, n int) (all []net.Conn, err error) {
+	defer func() {
+		if err != nil {
+			for _, c := range all {
+				_ = c.Close()
+			}
+		}
+	}()
 	o := b.Client.Options()
 	var hello []byte
 	replies := 0
@@ -250,7 +252,6 @@ func (b *Bench) dial(ctx context.Context, n int) ([]net.Conn, error) {
 	if o.DB != 0 {
 		hello, replies = appendCommand(hello, command{"SELECT", strconv.Itoa(o.DB)}), replies+1
 	}
-	var all []net.Conn
 	for range n {
 		d := net.Dialer{Timeout: o.DialTimeout}
 		c, err := d.DialContext(ctx, o.Network, o.Addr)
@@ -326,14 +327,11 @@ func (b *Bench) state(ctx context.Context, h Half, prefix string, best, capacity
 	}
 	s.BytesPerKey = float64(bytes) / float64(n)
 	hot := newOrders(b.calls(h, prefix+"hot:", 1), hotPipeline)
-	conns, err := b.dial(ctx, 1)
-	for _, c := range conns {
-		defer c.Close()
-	}
-	if err != nil {
-		return nil, err
-	}
 	for _, cost := range []*float64{&s.HotEarlyUS, nil, &s.HotLateUS} {
+		conns, err := b.dial(ctx, 1)
+		if err != nil {
+			return nil, err
+		}
 		before, known := b.cpu(ctx)
 		t, err := drive(conns, hot, hotPipeline, b.Each/3)
 		if err != nil {

@@ -3,7 +3,7 @@ package replay
 import (
 	"errors"
 	"net"
-	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,7 +12,6 @@ import (
 // driven is one connection of a drive.
 type driven struct {
 	fd   int
-	file *os.File
 	buf  []byte
 	n    int // bytes in buf
 	due  int // replies to come
@@ -21,31 +20,30 @@ type driven struct {
 }
 
 // drive sends the load over the connections for a time, each with so many
-// calls in flight, from one thread: what is measured is the server.
+// calls in flight, from one thread: what is measured is the server. It closes
+// the connections.
 func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally, err error) {
 	ep, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return t, err
 	}
 	defer unix.Close(ep)
-	all := make([]*driven, len(conns))
+	var all []*driven
 	defer func() {
 		for _, c := range all {
-			if c != nil {
-				_ = c.file.Close()
-			}
+			_ = unix.Close(c.fd)
+		}
+		for _, c := range conns {
+			_ = c.Close() // where it was not taken over
 		}
 	}()
 	for i, c := range conns {
-		f, err := c.(interface{ File() (*os.File, error) }).File()
+		fd, err := takeOver(c)
 		if err != nil {
 			return t, err
 		}
-		all[i] = &driven{fd: int(f.Fd()), file: f, buf: make([]byte, 64<<10), next: i * l.n / len(conns)}
-		if err := unix.SetNonblock(all[i].fd, true); err != nil {
-			return t, err
-		}
-		if err := unix.EpollCtl(ep, unix.EPOLL_CTL_ADD, all[i].fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(i)}); err != nil {
+		all = append(all, &driven{fd: fd, buf: make([]byte, 64<<10), next: i * l.n / len(conns)})
+		if err := unix.EpollCtl(ep, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(i)}); err != nil {
 			return t, err
 		}
 	}
@@ -88,6 +86,24 @@ func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally,
 	}
 	t.took = now.Sub(start)
 	return t, nil
+}
+
+// takeOver is a connection's socket, which does not block. The connection is
+// closed, or its answers would each wake the scheduler, too.
+func takeOver(c net.Conn) (fd int, err error) {
+	raw, err := c.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	err = raw.Control(func(p uintptr) { fd, failed = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) })
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return 0, err
+	}
+	return fd, c.Close()
 }
 
 func (c *driven) send(l *orders, pipeline int, now time.Time) error {

@@ -10,7 +10,7 @@ import (
 )
 
 // drive sends the load over the connections for a time, each with so many
-// calls in flight, from a goroutine each.
+// calls in flight, from a goroutine each. It closes the connections.
 func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (tally, error) {
 	var (
 		all   tally
@@ -21,6 +21,7 @@ func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (tally, e
 	start := time.Now()
 	for i, c := range conns {
 		wait.Go(func() {
+			defer c.Close()
 			t, err := driveOne(c, l, i*l.n/len(conns), pipeline, start, d)
 			mu.Lock()
 			defer mu.Unlock()
