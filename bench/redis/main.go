@@ -4,7 +4,8 @@
 // the same script on the same redis-server, in one run, and prints checks a
 // second, CPU-seconds of client and server per million checks, and the ratios
 // to redis-benchmark. Machines are noisy: both take turns, medians are quoted,
-// and only the ratios of one run mean something.
+// and only the ratios of one run mean something; where others use the machine,
+// only those of CPU-seconds.
 //
 //	go run ./bench/redis [-rounds 5] [-checks 150000]
 //	go run ./bench/redis -scan 1000000 [-rounds 3]
