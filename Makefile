@@ -1,4 +1,4 @@
-.PHONY: test race bench-peers bench-redis bench-scan
+.PHONY: test race bench-peers bench-redis bench-replay bench-scan
 
 test:
 	go test ./...
@@ -15,6 +15,11 @@ bench-peers:
 bench-redis:
 	@which redis-server redis-benchmark >/dev/null || apt-get install -y redis-server redis-tools
 	go run ./bench/redis
+
+# weir replay bench beside redis-benchmark with the same bytes.
+bench-replay:
+	@which redis-server redis-benchmark >/dev/null || apt-get install -y redis-server redis-tools
+	go run ./bench/redis -replay
 
 # A scan of a million keys beside redis-cli --memkeys, and what a foreground
 # client notices of it.

@@ -68,10 +68,14 @@ type BenchState struct {
 	HotLateUS  float64 `json:"hot_late_us"`
 	HotCalls   int64   `json:"hot_calls"`
 	BestPerS   float64 `json:"best_per_s"` // without pipelines
-	Rate       int64   `json:"rate"`
-	Shards     int64   `json:"shards"` // for Rate, each half loaded
-	PlanKeys   int64   `json:"plan_keys"`
-	MemoryMB   float64 `json:"memory_mb"` // of all shards
+	// CapacityPerS is what a whole core of the node would answer at that cost:
+	// what drove it, or else on its machine, may have been the bound. Never below
+	// BestPerS.
+	CapacityPerS float64 `json:"capacity_per_s"`
+	Rate         int64   `json:"rate"`
+	Shards       int64   `json:"shards"` // for Rate, each half loaded
+	PlanKeys     int64   `json:"plan_keys"`
+	MemoryMB     float64 `json:"memory_mb"` // of all shards
 }
 
 // ErrPlainOnly is a connection that the benchmark cannot drive.
@@ -117,14 +121,14 @@ func (b *Bench) Run(ctx context.Context) (out *BenchResult, err error) {
 		}
 	}
 	sets := map[[2]int]float64{}
-	best := map[string]float64{}
+	best, capacity := map[string]float64{}, map[string]float64{}
 	for _, conns := range b.Connections {
 		for _, pipeline := range b.Pipelines {
 			for _, k := range kinds {
 				if ctx.Err() != nil {
 					return out, ctx.Err()
 				}
-				row, err := b.measure(ctx, k.name, newOrders(k.commands), conns, pipeline)
+				row, err := b.measure(ctx, k.name, newOrders(k.commands, pipeline), conns, pipeline)
 				if err != nil {
 					return nil, err
 				}
@@ -136,6 +140,7 @@ func (b *Bench) Run(ctx context.Context) (out *BenchResult, err error) {
 				}
 				if pipeline == 1 {
 					best[k.name] = max(best[k.name], row.PerS)
+					capacity[k.name] = max(capacity[k.name], row.capacity())
 				}
 				out.Rows = append(out.Rows, *row)
 				step()
@@ -143,7 +148,7 @@ func (b *Bench) Run(ctx context.Context) (out *BenchResult, err error) {
 		}
 	}
 	for i, h := range b.Scripts {
-		s, err := b.state(ctx, h, fmt.Sprintf("%ss%d:", prefix, i), best[h.Script.Name])
+		s, err := b.state(ctx, h, fmt.Sprintf("%ss%d:", prefix, i), best[h.Script.Name], capacity[h.Script.Name])
 		if err != nil {
 			return nil, err
 		}
@@ -190,6 +195,9 @@ func (b *Bench) trial(ctx context.Context, store Store, h Half, prefix string) e
 	}
 	s := &session{Run: &Run{Store: store, Timeout: trialTime}}
 	c := Call{Key: []byte("k-1"), Cost: 1}
+	if err := rehearse(ctx, h, &c, time.Now().UnixNano(), trialTime); err != nil {
+		return err
+	}
 	for i := range int64(2) {
 		f := h.Map.fill(&c, prefix, moment{now: time.Now().UnixNano(), number: i + 1})
 		answers, err := s.guarded(ctx, []command{evalsha(shimmed.SHA, f, control{prefix: prefix}.text())})
@@ -206,11 +214,6 @@ func (b *Bench) trial(ctx context.Context, store Store, h Half, prefix string) e
 
 func (b *Bench) measure(ctx context.Context, what string, l *orders, conns, pipeline int) (*BenchRow, error) {
 	open, err := b.dial(ctx, conns)
-	defer func() {
-		for _, c := range open {
-			_ = c.Close()
-		}
-	}()
 	if err != nil {
 		return nil, err
 	}
@@ -228,7 +231,14 @@ func (b *Bench) measure(ctx context.Context, what string, l *orders, conns, pipe
 }
 
 // dial opens connections that are logged in.
-func (b *Bench) dial(ctx context.Context, n int) ([]net.Conn, error) {
+func (b *Bench) dial(ctx context.Context, n int) (all []net.Conn, err error) {
+	defer func() {
+		if err != nil {
+			for _, c := range all {
+				_ = c.Close()
+			}
+		}
+	}()
 	o := b.Client.Options()
 	var hello []byte
 	replies := 0
@@ -242,7 +252,6 @@ func (b *Bench) dial(ctx context.Context, n int) ([]net.Conn, error) {
 	if o.DB != 0 {
 		hello, replies = appendCommand(hello, command{"SELECT", strconv.Itoa(o.DB)}), replies+1
 	}
-	var all []net.Conn
 	for range n {
 		d := net.Dialer{Timeout: o.DialTimeout}
 		c, err := d.DialContext(ctx, o.Network, o.Addr)
@@ -286,13 +295,16 @@ func (b *Bench) cpu(ctx context.Context) (float64, bool) {
 	return sum, found == 2
 }
 
+// hotPipeline is how many calls on one key are sent together.
+const hotPipeline = 16
+
 // memorySample is how many calls' keys are measured.
 const memorySample = 100
 
 // state measures what a script keeps per key, and one key that is asked for
 // again and again.
-func (b *Bench) state(ctx context.Context, h Half, prefix string, best float64) (*BenchState, error) {
-	s := &BenchState{Script: h.Script.Name, BestPerS: best, Rate: b.Rate, PlanKeys: b.PlanKeys}
+func (b *Bench) state(ctx context.Context, h Half, prefix string, best, capacity float64) (*BenchState, error) {
+	s := &BenchState{Script: h.Script.Name, BestPerS: best, CapacityPerS: capacity, Rate: b.Rate, PlanKeys: b.PlanKeys}
 	var bytes int64
 	n := min(b.Keys, memorySample)
 	for _, c := range b.calls(h, prefix+"memory:", n) {
@@ -314,17 +326,14 @@ func (b *Bench) state(ctx context.Context, h Half, prefix string, best float64) 
 		}
 	}
 	s.BytesPerKey = float64(bytes) / float64(n)
-	hot := newOrders(b.calls(h, prefix+"hot:", 1))
-	conns, err := b.dial(ctx, 1)
-	for _, c := range conns {
-		defer c.Close()
-	}
-	if err != nil {
-		return nil, err
-	}
+	hot := newOrders(b.calls(h, prefix+"hot:", 1), hotPipeline)
 	for _, cost := range []*float64{&s.HotEarlyUS, nil, &s.HotLateUS} {
+		conns, err := b.dial(ctx, 1)
+		if err != nil {
+			return nil, err
+		}
 		before, known := b.cpu(ctx)
-		t, err := drive(conns, hot, 16, b.Each/3)
+		t, err := drive(conns, hot, hotPipeline, b.Each/3)
 		if err != nil {
 			return nil, err
 		}
@@ -333,11 +342,22 @@ func (b *Bench) state(ctx context.Context, h Half, prefix string, best float64) 
 			*cost = (after - before) * 1e6 / float64(t.calls)
 		}
 	}
-	if best > 0 {
-		s.Shards = int64(math.Ceil(float64(b.Rate) / (best / 2)))
+	if capacity > 0 {
+		s.Shards = int64(math.Ceil(float64(b.Rate) / (capacity / 2)))
 	}
 	s.MemoryMB = s.BytesPerKey * float64(b.PlanKeys) / 1e6
 	return s, nil
+}
+
+// knownCPU is the share of a core below which it says too little of a call.
+const knownCPU = 0.02
+
+// capacity is how many such calls a second a whole core would answer.
+func (r *BenchRow) capacity() float64 {
+	if r.ServerCPU < knownCPU || r.ServerCPU > 1 {
+		return r.PerS
+	}
+	return r.PerS / r.ServerCPU
 }
 
 // Growth is how many times as much a call costs after many; 0 is unknown.

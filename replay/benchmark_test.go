@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,15 @@ func TestBench(t *testing.T) {
 		}
 	}
 	s := r.Scripts[0]
+	most := 0.0
+	for _, row := range r.Rows {
+		if row.What == s.Script && row.Pipeline == 1 {
+			most = max(most, row.PerS, row.PerS/max(min(row.ServerCPU, 1), knownCPU))
+		}
+	}
+	if s.CapacityPerS < s.BestPerS || s.CapacityPerS > most || s.Shards != int64(math.Ceil(float64(b.Rate)/(s.CapacityPerS/2))) {
+		t.Errorf("%+v, and at most %v", s, most)
+	}
 	if s.BytesPerKey < 50 || s.BytesPerKey > 1000 || s.HotCalls == 0 || s.Shards < 100 || s.MemoryMB != s.BytesPerKey {
 		t.Errorf("%+v", s)
 	}
@@ -50,6 +60,37 @@ func TestBench(t *testing.T) {
 	b.Scripts, b.Connections, b.Pipelines = []Half{half}, []int{1}, []int{1}
 	if r, err = b.Run(t.Context()); err == nil {
 		t.Errorf("a script without its arguments gave %+v", r.Scripts)
+	}
+}
+
+// What is sent together goes round the commands, however few there are.
+func TestOrders(t *testing.T) {
+	var commands []command
+	want := ""
+	for _, w := range []string{"a", "bb", "ccc"} {
+		commands = append(commands, command{"GET", w})
+		want += string(appendCommand(nil, command{"GET", w}))
+	}
+	for together := 1; together <= 7; together++ {
+		l := newOrders(commands, together)
+		got, at := "", 0
+		for range 3 {
+			var b []byte
+			b, at = l.batch(at, together)
+			got += string(b)
+		}
+		if got != strings.Repeat(want, together) || at != 0 {
+			t.Errorf("%d together: %q, then from %d", together, got, at)
+		}
+	}
+}
+
+// A node that was not kept busy answers more than it was asked.
+func TestCapacity(t *testing.T) {
+	for _, tt := range []struct{ perS, cpu, want float64 }{{1000, 0.5, 2000}, {1000, 1, 1000}, {1000, 2.5, 1000}, {1000, 0, 1000}, {1000, 0.001, 1000}} {
+		if got := (&BenchRow{PerS: tt.perS, ServerCPU: tt.cpu}).capacity(); got != tt.want {
+			t.Errorf("%v a second at %v of a core is %v", tt.perS, tt.cpu, got)
+		}
 	}
 }
 

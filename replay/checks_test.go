@@ -1,9 +1,11 @@
 package replay
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/weir-cli/weir/report"
 )
@@ -83,6 +85,10 @@ return 1`},
 			src: `local t = redis.call('TIME')
 redis.call('SET', KEYS[1], '' .. (tonumber(t[1]) * 1e6 + tonumber(t[2])), 'PX', 1000)
 return 1`},
+		{id: FindDigits, name: "next to nothing is left", maps: []string{key}, result: "held", realServer: true,
+			src: "local left = 1 - 0.9999995; redis.call('HSET', KEYS[1], 'tokens', left, 'text', left .. '') redis.call('EXPIRE', KEYS[1], 60) return 1"},
+		{id: FindDigits, name: "next to nothing is left, embedded", maps: []string{key}, result: "held",
+			src: "local left = 1 - 0.9999995; redis.call('HSET', KEYS[1], 'tokens', left) redis.call('EXPIRE', KEYS[1], 60) return 1"},
 		{id: FindDigits, name: "written with format", maps: []string{key}, result: "held", realServer: true,
 			src: `local t = redis.call('TIME')
 redis.call('SET', KEYS[1], string.format('%.0f', tonumber(t[1]) * 1e6 + tonumber(t[2])), 'PX', 1000)
@@ -173,6 +179,58 @@ func TestKnownScripts(t *testing.T) {
 	}
 }
 
+// The scripts of the libraries themselves are known, and decide as their limits.
+func TestLibraryScripts(t *testing.T) {
+	const modules = "../internal/writers/node/node_modules/"
+	for _, tt := range []struct {
+		file, begin, known, limit string
+		same                      bool // as a limit of ours
+	}{
+		{"rate-limit-redis/dist/index.cjs", "increment: `", "rate-limit-redis-6", "fixed-window:limit=10,window=1s", true},
+		{"@upstash/ratelimit/dist/index.js", "var fixedWindowLimitScript = `", "upstash-fixed-window", "fixed-window:limit=10,window=1s", true},
+		{"@upstash/ratelimit/dist/index.js", "var slidingWindowLimitScript = `", "upstash-sliding-window", "sliding-counter:limit=10,window=1s", false}, // rounds what still counts down,
+		{"@upstash/ratelimit/dist/index.js", "var tokenBucketLimitScript = `", "upstash-token-bucket", "10/s,burst=20", false},                          // refills in steps,
+	} {
+		text, err := os.ReadFile(modules + tt.file)
+		if err != nil {
+			t.Skip("npm ci in internal/writers/node")
+		}
+		_, rest, _ := strings.Cut(string(text), tt.begin)
+		source, _, _ := strings.Cut(rest, "`")
+		k := Recognise(source)
+		if k == nil || k.Name != tt.known {
+			t.Errorf("%s is recognised as %v", tt.begin, k)
+			continue
+		}
+		s := spec(t, tt.limit)
+		m, err := ParseMapping(k.Maps(), &s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		meaning, err := ParseMeaning(k.Meaning(&s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := NewEmbedded()
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer e.Close()
+		r := &Run{Halves: []Half{{NewScript(k.Name, source), m}}, Store: e, Meaning: meaning, Timeout: 10 * time.Second, Limit: &s, Against: &s}
+		src, err := Open(strings.NewReader(stormTrace(4000)), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := r.Do(t.Context(), src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a := result.Replay.Against; a.Calls != 4000 || tt.same && a.Differing() != 0 || a.BothAdmitted+a.OnlyHere < 90 || a.BothAdmitted+a.OnlyHere > 120 {
+			t.Errorf("%s: %+v, first %+v", k.Name, a, a.First)
+		}
+	}
+}
+
 func TestMappings(t *testing.T) {
 	s := spec(t, "600/m,burst=20")
 	m, err := ParseMapping([]string{"KEYS[1]=a:{{{key}}:{plan}", "ARGV[2]={now.ms}/{n}", "ARGV[1]={limit.rate} {limit.burst} {limit.count} {limit.window.s} {limit.window.ms}"}, &s)
@@ -183,6 +241,16 @@ func TestMappings(t *testing.T) {
 	f := m.fill(&c, "p:", moment{now: 1_500_000_000, number: 7})
 	if f.keys[0] != "p:a:{k}:gold" || f.args[0] != "10 20 10 1 1000" && f.args[0] != "10 20 600 60 60000" || f.args[1] != "1500/7" || !m.clocked() || m.costed() {
 		t.Errorf("%q %q", f.keys, f.args)
+	}
+	w, err := ParseMapping([]string{"KEYS[1]={key}:{window}", "KEYS[2]={key}:{window.before}"}, &s)
+	if err != nil || !w.clocked() {
+		t.Fatal(err)
+	}
+	if f := w.fill(&c, "p:", moment{now: 123_999_999_999}); f.keys[0] != "p:k:2" || f.keys[1] != "p:k:1" {
+		t.Errorf("%q", f.keys)
+	}
+	if _, err := ParseMapping([]string{"KEYS[1]={window}"}, nil); err == nil {
+		t.Error("a window without a limit")
 	}
 	for _, bad := range [][]string{{"KEYS[1]"}, {"KEYS[0]=x"}, {"FOO[1]=x"}, {"KEYS[2]=x"}, {"KEYS[1]={key"}, {"KEYS[1]={}"}, {"ARGV[1]={limit.queue}"}, {"KEYS[1]=a", "KEYS[1]=b"}, {"ARGV[99999]=x"}} {
 		if _, err := ParseMapping(bad, &s); err == nil {

@@ -22,12 +22,13 @@ func (e *DangerError) Error() string {
 	return fmt.Sprintf("%s, line %d: %s", e.Name, e.Dangers[0].Line, e.Dangers[0].What)
 }
 
-// dangerous are commands that reach beyond the keys of a limiter.
+// dangerous are commands that reach beyond the keys of a limiter, such as to
+// whoever has subscribed to a channel.
 var dangerous = []string{
 	"ACL", "AUTH", "BGREWRITEAOF", "BGSAVE", "CLIENT", "CLUSTER", "CONFIG", "DEBUG", "EVAL", "EVALSHA", "EVAL_RO", "EVALSHA_RO",
 	"FAILOVER", "FCALL", "FCALL_RO", "FLUSHALL", "FLUSHDB", "FUNCTION", "KEYS", "LATENCY", "MIGRATE", "MODULE", "MONITOR", "MOVE",
-	"PSYNC", "RANDOMKEY", "READONLY", "READWRITE", "REPLICAOF", "RESET", "RESTORE", "SAVE", "SCAN", "SCRIPT", "SELECT", "SHUTDOWN", "SLAVEOF",
-	"SLOWLOG", "SWAPDB", "SYNC", "WAIT",
+	"PSYNC", "PUBLISH", "RANDOMKEY", "READONLY", "READWRITE", "REPLICAOF", "RESET", "RESTORE", "SAVE", "SCAN", "SCRIPT", "SELECT", "SHUTDOWN", "SLAVEOF",
+	"SLOWLOG", "SPUBLISH", "SWAPDB", "SYNC", "WAIT",
 }
 
 // hiding are names by which a script can call what cannot be read in it.

@@ -38,6 +38,7 @@ func TestDangers(t *testing.T) {
 		{`local f = redis.call local g = {f}; return g[1]('FLUSHALL')`, 1},
 		{`return setmetatable({}, {__index = getfenv()}).redis.call('FLUSHALL')`, 1},
 		{`return redis . pcall ( ( 'FLUSHALL' ) )`, 1},
+		{"redis.call('SET', KEYS[1], 1)\nredis.call('publish', 'resets', KEYS[1])", 2},
 		{`return (redis).call('FLUSHALL')`, 1},
 		{`local f = redis.call; f = f or f; return f[1]`, 1},
 	} {

@@ -3,7 +3,7 @@ package replay
 import (
 	"errors"
 	"net"
-	"os"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -12,41 +12,38 @@ import (
 // driven is one connection of a drive.
 type driven struct {
 	fd   int
-	file *os.File
 	buf  []byte
 	n    int // bytes in buf
-	out  []byte
 	due  int // replies to come
 	sent time.Time
 	next int // in the load
 }
 
 // drive sends the load over the connections for a time, each with so many
-// calls in flight, from one thread: what is measured is the server.
+// calls in flight, from one thread: what is measured is the server. It closes
+// the connections.
 func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally, err error) {
 	ep, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return t, err
 	}
 	defer unix.Close(ep)
-	all := make([]*driven, len(conns))
+	var all []*driven
 	defer func() {
 		for _, c := range all {
-			if c != nil {
-				_ = c.file.Close()
-			}
+			_ = unix.Close(c.fd)
+		}
+		for _, c := range conns {
+			_ = c.Close() // where it was not taken over
 		}
 	}()
 	for i, c := range conns {
-		f, err := c.(interface{ File() (*os.File, error) }).File()
+		fd, err := takeOver(c)
 		if err != nil {
 			return t, err
 		}
-		all[i] = &driven{fd: int(f.Fd()), file: f, buf: make([]byte, 64<<10), next: i * len(l.commands) / len(conns)}
-		if err := unix.SetNonblock(all[i].fd, true); err != nil {
-			return t, err
-		}
-		if err := unix.EpollCtl(ep, unix.EPOLL_CTL_ADD, all[i].fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(i)}); err != nil {
+		all = append(all, &driven{fd: fd, buf: make([]byte, 64<<10), next: i * l.n / len(conns)})
+		if err := unix.EpollCtl(ep, unix.EPOLL_CTL_ADD, fd, &unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(i)}); err != nil {
 			return t, err
 		}
 	}
@@ -60,10 +57,7 @@ func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally,
 	events := make([]unix.EpollEvent, 128)
 	flying := len(all)
 	for flying > 0 {
-		n, err := unix.EpollWait(ep, events, 5000)
-		if errors.Is(err, unix.EINTR) {
-			continue
-		}
+		n, err := waitReadable(ep, events)
 		if err != nil {
 			return t, err
 		}
@@ -94,28 +88,41 @@ func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally,
 	return t, nil
 }
 
-func (c *driven) send(l *orders, pipeline int, now time.Time) error {
-	c.out = c.out[:0]
-	for range pipeline {
-		c.out = append(c.out, l.commands[c.next]...)
-		if c.next++; c.next == len(l.commands) {
-			c.next = 0
-		}
+// takeOver is a connection's socket, which does not block. The connection is
+// closed, or its answers would each wake the scheduler, too.
+func takeOver(c net.Conn) (fd int, err error) {
+	raw, err := c.(syscall.Conn).SyscallConn()
+	if err != nil {
+		return 0, err
 	}
+	var failed error
+	err = raw.Control(func(p uintptr) { fd, failed = unix.FcntlInt(p, unix.F_DUPFD_CLOEXEC, 0) })
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return 0, err
+	}
+	return fd, c.Close()
+}
+
+func (c *driven) send(l *orders, pipeline int, now time.Time) error {
+	var out []byte
+	out, c.next = l.batch(c.next, pipeline)
 	c.due, c.sent = pipeline, now
-	for b := c.out; len(b) > 0; {
-		n, err := unix.Write(c.fd, b)
-		switch {
-		case errors.Is(err, unix.EAGAIN):
-			_, err = unix.Poll([]unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLOUT}}, 5000)
+	for len(out) > 0 {
+		n, errno := writeNow(c.fd, out)
+		switch errno {
+		case 0:
+			out = out[n:]
+		case unix.EINTR:
+		case unix.EAGAIN:
+			_, err := unix.Poll([]unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLOUT}}, 5000)
 			if err != nil && !errors.Is(err, unix.EINTR) {
 				return err
 			}
-		case errors.Is(err, unix.EINTR):
-		case err != nil:
-			return err
 		default:
-			b = b[n:]
+			return errno
 		}
 	}
 	return nil
@@ -126,12 +133,12 @@ func (c *driven) receive(t *tally) (bool, error) {
 	if c.n == len(c.buf) {
 		c.buf = append(c.buf, make([]byte, len(c.buf))...)
 	}
-	n, err := unix.Read(c.fd, c.buf[c.n:])
-	if errors.Is(err, unix.EAGAIN) || errors.Is(err, unix.EINTR) {
+	n, errno := readNow(c.fd, c.buf[c.n:])
+	if errno == unix.EAGAIN || errno == unix.EINTR {
 		return false, nil
 	}
-	if err != nil {
-		return false, err
+	if errno != 0 {
+		return false, errno
 	}
 	if n == 0 {
 		return false, errors.New("the server closed the connection")

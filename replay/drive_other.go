@@ -10,7 +10,7 @@ import (
 )
 
 // drive sends the load over the connections for a time, each with so many
-// calls in flight, from a goroutine each.
+// calls in flight, from a goroutine each. It closes the connections.
 func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (tally, error) {
 	var (
 		all   tally
@@ -21,7 +21,8 @@ func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (tally, e
 	start := time.Now()
 	for i, c := range conns {
 		wait.Go(func() {
-			t, err := driveOne(c, l, i*len(l.commands)/len(conns), pipeline, start, d)
+			defer c.Close()
+			t, err := driveOne(c, l, i*l.n/len(conns), pipeline, start, d)
 			mu.Lock()
 			defer mu.Unlock()
 			all.merge(&t)
@@ -39,11 +40,7 @@ func driveOne(c net.Conn, l *orders, next, pipeline int, start time.Time, d time
 	r := bufio.NewReaderSize(c, 64<<10)
 	var out, in []byte
 	for {
-		out = out[:0]
-		for range pipeline {
-			out = append(out, l.commands[next]...)
-			next = (next + 1) % len(l.commands)
-		}
+		out, next = l.batch(next, pipeline)
 		sent := time.Now()
 		if err := c.SetDeadline(sent.Add(d + 5*time.Second)); err != nil {
 			return t, err

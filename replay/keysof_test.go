@@ -14,7 +14,7 @@ func TestKeysOfCommands(t *testing.T) {
 	for _, text := range []string{"GET a", "SET a 1 EX 9", "DEL a b c", "MSET a 1 b 2", "RENAME a b", "COPY a b REPLACE", "SMOVE a b m",
 		"LMOVE a b LEFT RIGHT", "RPOPLPUSH a b", "BITOP AND a b c", "OBJECT IDLETIME a", "MEMORY USAGE a", "ZUNIONSTORE a 2 b c WEIGHTS 1 2",
 		"ZDIFFSTORE a 1 b", "ZRANGESTORE a b 0 1", "ZINTER 2 a b", "SINTERCARD 2 a b LIMIT 1", "LMPOP 2 a b LEFT", "ZMPOP 1 a MIN",
-		"SORT a STORE b", "SORT a BY x", "GEORADIUS a 1 1 1 m STORE b", "GEOSEARCHSTORE a b FROMLONLAT 1 1 BYRADIUS 1 m", "PFMERGE a b c", "PING", "TIME"} {
+		"SORT a STORE b", "SORT a BY x", "GEORADIUS a 1 1 1 m STORE b", "GEOSEARCHSTORE a b FROMLONLAT 1 1 BYRADIUS 1 m", "PFMERGE a b c", "BLPOP a b 0", "BRPOP a 0", "BZPOPMIN a b 0", "BZPOPMAX a 0", "BLMOVE a b LEFT RIGHT 0", "BRPOPLPUSH a b 0", "PING", "TIME"} {
 		words := strings.Fields(text)
 		var want []string
 		if list, ok := one(t.Context(), real, append([]string{"COMMAND", "GETKEYS"}, words...)...).reply.([]any); ok {
@@ -35,7 +35,7 @@ func TestKeysOfCommands(t *testing.T) {
 			t.Errorf("%s has the keys %v, and not those of the shim, %v", text, want, got)
 		}
 	}
-	for _, text := range []string{"COPY s:a b", "SMOVE s:a b m", "LMOVE s:a b LEFT LEFT", "SORT s:a STORE b", "BITOP AND b s:a", "ZUNIONSTORE s:a 1 b"} {
+	for _, text := range []string{"COPY s:a b", "BLPOP s:a b 0", "BRPOPLPUSH s:a b 0", "BLMOVE s:a b LEFT LEFT 0", "SMOVE s:a b m", "LMOVE s:a b LEFT LEFT", "SORT s:a STORE b", "BITOP AND b s:a", "ZUNIONSTORE s:a 1 b"} {
 		if o := shimmedCall(t, real, strings.Fields(text), "s:"); o.reply != "outside" {
 			t.Errorf("%s reaches outside of s: and is let through: %v", text, o.reply)
 		}

@@ -47,10 +47,34 @@ var knownScripts = []Known{
 		admitted: "reply>0",
 	},
 	{
-		Name: "rate-limit-redis", About: "express-rate-limit's rate-limit-redis, increment",
+		Name: "rate-limit-redis", About: "express-rate-limit's rate-limit-redis v4 and v5, increment",
 		marks:    []string{"totalHits", "timeToExpire", "resetOnChange"},
 		mapping:  []string{"KEYS[1]=rl:{key}", "ARGV[1]=0", "ARGV[2]={limit.window.ms}"},
 		admitted: "reply[1]<={limit.count}", wait: "reply[2] ms",
+	},
+	{
+		Name: "rate-limit-redis-6", About: "express-rate-limit's rate-limit-redis v6, increment",
+		marks:    []string{"totalHits", "timeToExpire", "windowMs = tonumber(ARGV[1])"},
+		mapping:  []string{"KEYS[1]=rl:{key}", "ARGV[1]={limit.window.ms}"},
+		admitted: "reply[1]<={limit.count}", wait: "reply[2] ms",
+	},
+	{
+		Name: "upstash-fixed-window", About: "@upstash/ratelimit 2.0, fixed window of one region",
+		marks:    []string{`redis.call("INCRBY", key, incrementBy)`, `redis.call("PEXPIRE", key, window)`, "ARGV[2] -- increment rate"},
+		mapping:  []string{"KEYS[1]=@upstash/ratelimit:{key}:{window}", "ARGV[1]={limit.window.ms}", "ARGV[2]={cost}"},
+		admitted: "reply<={limit.count}",
+	},
+	{
+		Name: "upstash-sliding-window", About: "@upstash/ratelimit 2.0, sliding window of one region",
+		marks:    []string{"percentageInCurrent", "requestsInPreviousWindow", `redis.call("INCRBY", currentKey, incrementBy)`},
+		mapping:  []string{"KEYS[1]=@upstash/ratelimit:{key}:{window}", "KEYS[2]=@upstash/ratelimit:{key}:{window.before}", "ARGV[1]={limit.count}", "ARGV[2]={now.ms}", "ARGV[3]={limit.window.ms}", "ARGV[4]={cost}"},
+		admitted: "reply>=0",
+	},
+	{
+		Name: "upstash-token-bucket", About: "@upstash/ratelimit 2.0, token bucket",
+		marks:    []string{"refilledAt", "numRefills", "refillRate  = tonumber(ARGV[3])", "now         = tonumber(ARGV[4])"},
+		mapping:  []string{"KEYS[1]=@upstash/ratelimit:{key}", "ARGV[1]={limit.burst}", "ARGV[2]={limit.window.ms}", "ARGV[3]={limit.count}", "ARGV[4]={now.ms}", "ARGV[5]={cost}"},
+		admitted: "reply[1]>=0",
 	},
 }
 

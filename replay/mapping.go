@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/weir-cli/weir/limit"
 )
@@ -13,6 +14,7 @@ import (
 type Mapping struct {
 	Keys, Args []template
 	recorded   bool     // as the capture has them
+	window     int64    // of the limit, ns, for {window}
 	Fields     []string // of the trace, for Options.Fields
 }
 
@@ -36,7 +38,9 @@ const (
 	fromNowMS
 	fromNowUS
 	fromNowNS
-	fromNumber // of the call, from 1
+	fromWindow       // that now is in
+	fromWindowBefore // and the one before
+	fromNumber       // of the call, from 1
 	fromField
 	fromKeys
 	fromArgs
@@ -44,7 +48,8 @@ const (
 )
 
 var sources = map[string]source{"key": fromKey, "cost": fromCost, "n": fromNumber,
-	"now.s": fromNowS, "now.ms": fromNowMS, "now.us": fromNowUS, "now.ns": fromNowNS}
+	"now.s": fromNowS, "now.ms": fromNowMS, "now.us": fromNowUS, "now.ns": fromNowNS,
+	"window": fromWindow, "window.before": fromWindowBefore}
 
 // MapError is a mapping that cannot be read.
 type MapError struct{ Text, Problem, Hint string }
@@ -56,8 +61,9 @@ func Recorded() *Mapping { return &Mapping{recorded: true} }
 
 // ParseMapping reads KEYS[N]=TEMPLATE and ARGV[N]=TEMPLATE. A template is text
 // with {key}, {cost}, {now.s}, {now.ms}, {now.us}, {now.ns}, {n} (the number of
-// the call), {limit.NAME} (a number of spec, which may be nil) and any other
-// field of the trace in braces. {{ is a brace. {reply[N]} is a value of the
+// the call), {window} and {window.before} (the number of the limit's window since
+// 1970, by the caller's clock), {limit.NAME} (a number of spec, which may be nil)
+// and any other field of the trace in braces. {{ is a brace. {reply[N]} is a value of the
 // half before.
 func ParseMapping(texts []string, spec *limit.Spec) (*Mapping, error) {
 	m := &Mapping{}
@@ -127,6 +133,11 @@ func (m *Mapping) template(whole, text string, spec *limit.Spec) (template, erro
 		}
 		text = after
 		if src, ok := sources[name]; ok {
+			if src == fromWindow || src == fromWindowBefore {
+				if m.window = windowOf(spec); m.window <= 0 {
+					return nil, &MapError{whole, "asks for {" + name + "}, and there is no limit with a window", "--limit 10/s, or --limit sliding-counter:limit=100,window=60s"}
+				}
+			}
 			t = append(t, part{from: src})
 			continue
 		}
@@ -168,14 +179,25 @@ func listed(name string) (part, bool) {
 	return part{from: fromReply}, name == "reply"
 }
 
+// windowOf is a limit's window, or its rate's time, in ns; 0 is none.
+func windowOf(s *limit.Spec) int64 {
+	switch {
+	case s == nil:
+		return 0
+	case s.Rate.Units > 0:
+		return int64(s.Rate.Per)
+	}
+	return int64(s.Window)
+}
+
 // limitNumber is a number of a limit as a script takes it.
 func limitNumber(s *limit.Spec, name string) (string, bool) {
 	if s == nil {
 		return "", false
 	}
-	count, window := s.Limit, s.Window
+	count, window := s.Limit, time.Duration(windowOf(s))
 	if s.Rate.Units > 0 {
-		count, window = s.Rate.Units, s.Rate.Per
+		count = s.Rate.Units
 	}
 	switch name {
 	case "rate": // a second
@@ -227,26 +249,26 @@ func (m *Mapping) fill(c *Call, prefix string, at moment) filled {
 		return f
 	}
 	for _, t := range m.Keys {
-		f.keys = append(f.keys, prefix+t.fill(c, at))
+		f.keys = append(f.keys, prefix+t.fill(c, at, m.window))
 	}
 	for _, t := range m.Args {
-		f.args = append(f.args, t.fill(c, at))
+		f.args = append(f.args, t.fill(c, at, m.window))
 	}
 	return f
 }
 
-func (t template) fill(c *Call, at moment) string {
+func (t template) fill(c *Call, at moment, window int64) string {
 	if len(t) == 1 && t[0].from == fromText {
 		return t[0].text
 	}
 	var b []byte
 	for i := range t {
-		b = t[i].append(b, c, at)
+		b = t[i].append(b, c, at, window)
 	}
 	return string(b)
 }
 
-func (p *part) append(b []byte, c *Call, at moment) []byte {
+func (p *part) append(b []byte, c *Call, at moment, window int64) []byte {
 	switch p.from {
 	case fromKey:
 		return append(b, c.Key...)
@@ -260,6 +282,10 @@ func (p *part) append(b []byte, c *Call, at moment) []byte {
 		return strconv.AppendInt(b, at.now/1e3, 10)
 	case fromNowNS:
 		return strconv.AppendInt(b, at.now, 10)
+	case fromWindow:
+		return strconv.AppendInt(b, at.now/window, 10)
+	case fromWindowBefore:
+		return strconv.AppendInt(b, at.now/window-1, 10)
 	case fromNumber:
 		return strconv.AppendInt(b, at.number, 10)
 	case fromField:
@@ -278,7 +304,7 @@ func (p *part) append(b []byte, c *Call, at moment) []byte {
 // key's name.
 func (m *Mapping) clocked() bool {
 	timed := func(t template) bool {
-		return slices.ContainsFunc(t, func(p part) bool { return p.from >= fromNowS && p.from <= fromNowNS })
+		return slices.ContainsFunc(t, func(p part) bool { return p.from >= fromNowS && p.from <= fromWindowBefore })
 	}
 	return slices.ContainsFunc(m.Args, timed) || slices.ContainsFunc(m.Keys, timed)
 }

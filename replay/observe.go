@@ -27,9 +27,10 @@ const maxTouched = 96
 var (
 	allKeys  = words("DEL UNLINK EXISTS MGET TOUCH SUNION SINTER SDIFF RENAME RENAMENX SUNIONSTORE SINTERSTORE SDIFFSTORE RPOPLPUSH PFCOUNT PFMERGE")
 	noKeys   = words("TIME PING ECHO PUBLISH SPUBLISH DBSIZE INFO COMMAND LASTSAVE ROLE")
-	pairwise = words("MSET MSETNX")                                     // a key and a value
-	twoKeys  = words("COPY SMOVE LMOVE LCS ZRANGESTORE GEOSEARCHSTORE") // the first two
-	second   = words("OBJECT MEMORY")                                   // after a word
+	pairwise = words("MSET MSETNX") // a key and a value
+	butLast  = words("BLPOP BRPOP BZPOPMIN BZPOPMAX")
+	twoKeys  = words("COPY SMOVE LMOVE BLMOVE BRPOPLPUSH LCS ZRANGESTORE GEOSEARCHSTORE") // the first two
+	second   = words("OBJECT MEMORY")                                                     // after a word
 	counted  = words("LMPOP ZMPOP SINTERCARD ZINTERCARD ZUNION ZINTER ZDIFF")
 	stored   = words("ZUNIONSTORE ZINTERSTORE ZDIFFSTORE")
 	store    = words("SORT GEORADIUS GEORADIUSBYMEMBER") // one more after STORE
@@ -56,6 +57,8 @@ func keysOf(name string, args []string) []string {
 			keys = append(keys, args[i])
 		}
 		return keys
+	case butLast[name]:
+		return args[:len(args)-1]
 	case twoKeys[name]:
 		return args[:min(2, len(args))]
 	case second[name]:
@@ -120,13 +123,17 @@ func (o *observed) got(reply any) {
 	}
 }
 
-// lossy reports whether a text is a number in scientific notation.
+// lossy reports whether a text is a large number in scientific notation. A small
+// one has all its digits: what is left of a bucket is often near nothing.
 func lossy(s string) bool {
 	if len(s) < 3 || len(s) > 40 {
 		return false
 	}
 	e := strings.IndexAny(s, "eE")
 	if e < 1 || e == len(s)-1 {
+		return false
+	}
+	if s[e+1] == '-' {
 		return false
 	}
 	for i := range len(s) {

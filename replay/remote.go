@@ -130,6 +130,9 @@ func (r *Remote) clear(ctx context.Context, prefix string) (int64, error) {
 	return removed.Load(), err
 }
 
+// errEnded is a script that there was no need to kill: it ended meanwhile.
+var errEnded = errors.New("the script has ended")
+
 // killPatience is how long a busy server may take to hear SCRIPT KILL: it
 // listens only once a script has run for its busy-reply-threshold, 5 s unless
 // it is configured.
@@ -145,6 +148,8 @@ func (r *Remote) kill(ctx context.Context) error {
 			switch {
 			case err == nil:
 				return r.calm(ctx, c)
+			case errors.As(err, &re) && strings.HasPrefix(re.Error(), "NOTBUSY"):
+				return errEnded
 			case errors.As(err, &re):
 				return fmt.Errorf("%s", re.Error())
 			case ctx.Err() != nil:

@@ -274,8 +274,35 @@ func (s *session) prepare(ctx context.Context, c *Call, relative bool) error {
 		}
 	}
 	s.base = micro(c.At + s.shift)
+	if s.shim() {
+		if err := rehearse(ctx, s.Halves[0], c, s.base, s.Timeout); err != nil {
+			return err
+		}
+	}
 	s.r.startAt(s.base)
 	return nil
+}
+
+// rehearse makes a call on an embedded store before a server is asked: a script
+// that has written and then goes on for ever cannot be ended there, and the
+// server would serve nobody again. What else goes wrong, a server is to tell.
+func rehearse(ctx context.Context, h Half, c *Call, now int64, most time.Duration) error {
+	e, err := NewEmbedded()
+	if err != nil {
+		return err
+	}
+	defer e.Close()
+	if compiles(ctx, e, h.Script) != nil {
+		return nil
+	}
+	e.setTime(now)
+	limited, cancel := context.WithTimeout(ctx, most)
+	defer cancel()
+	a := one(limited, e, evalsha(h.Script.SHA, h.Map.fill(c, "", moment{now: now, number: 1}))...)
+	if errors.Is(a.err, context.DeadlineExceeded) {
+		return &StuckError{After: most, Own: true}
+	}
+	return ctx.Err()
 }
 
 // virtualStart is when a trace with times of its own begins on a virtual
@@ -422,10 +449,14 @@ func (s *session) guarded(ctx context.Context, commands []command) ([]answer, er
 		}
 		if limited.Err() != nil || errors.Is(err, context.DeadlineExceeded) || isTimeout(err) {
 			killed := s.Store.kill(context.WithoutCancel(ctx))
+			late := errors.Is(killed, errEnded)
+			if late {
+				killed = nil
+			}
 			if ctx.Err() != nil && killed == nil {
 				return nil, ctx.Err()
 			}
-			return nil, &StuckError{After: s.Timeout, Killed: killed, Own: s.Store.virtual()}
+			return nil, &StuckError{After: s.Timeout, Killed: killed, Own: s.Store.virtual(), Late: late}
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()

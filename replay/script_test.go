@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
+
 	"github.com/weir-cli/weir/internal/redistest"
 	"github.com/weir-cli/weir/report"
 )
@@ -277,13 +279,52 @@ func TestEndlessScript(t *testing.T) {
 	}
 }
 
+// A server is not given a script that writes and then never ends, which nobody
+// could end there.
+func TestEndlessScriptThatWrites(t *testing.T) {
+	real, server := remote(t)
+	r := run(t, "redis.call('SET', KEYS[1], 1) while true do end", "KEYS[1]={key}")
+	r.Store, r.Timeout = real, 300*time.Millisecond
+	_, err := r.Do(t.Context(), open(t, "0,k\n", Options{}))
+	var stuck *StuckError
+	if !errors.As(err, &stuck) || stuck.Killed != nil || !stuck.Own {
+		t.Error(err)
+	}
+	if got := server.CLI("PING"); got != "PONG" {
+		t.Error(got)
+	}
+	b := &Bench{Client: server.Client(t).(*redis.Client), Scripts: r.Halves, Connections: []int{1}, Pipelines: []int{1}, Each: 10 * time.Millisecond, Keys: 1}
+	if _, err := b.Run(t.Context()); !errors.Is(err, ErrStuck) || server.CLI("PING") != "PONG" {
+		t.Error(err)
+	}
+}
+
+// A script that ends by itself when it is about to be killed leaves no keys.
+func TestLateScriptLeavesNoKeys(t *testing.T) {
+	real, server := remote(t)
+	server.CLI("CONFIG", "SET", "busy-reply-threshold", "60000")
+	if err := real.kill(t.Context()); !errors.Is(err, errEnded) {
+		t.Fatal(err)
+	}
+	r := run(t, "for i = 1, ARGV[1] == '2' and 9e5 or 0 do redis.call('GET', KEYS[1]) end redis.call('SET', KEYS[1], 1) return 1", "KEYS[1]={key}", "ARGV[1]={n}")
+	r.Store, r.Timeout = real, 300*time.Millisecond
+	_, err := r.Do(t.Context(), open(t, "0,k\n1,k\n", Options{}))
+	var stuck *StuckError
+	if !errors.As(err, &stuck) || !stuck.Late || !strings.HasSuffix(err.Error(), "but soon after") {
+		t.Error(err)
+	}
+	if n := server.CLI("DBSIZE"); n != "0" {
+		t.Errorf("%s keys are left: %s", n, server.CLI("KEYS", "*"))
+	}
+}
+
 // An interrupt does not leave a script that never ends on the server.
 func TestInterruptEndsAnEndlessScript(t *testing.T) {
 	real, server := remote(t)
 	server.CLI("CONFIG", "SET", "busy-reply-threshold", "100")
 	for _, conns := range []int{1, 2} {
 		ctx, cancel := context.WithCancel(t.Context())
-		r := run(t, "while true do end", "KEYS[1]={key}")
+		r := run(t, "while ARGV[1] == '2' do end return 1", "KEYS[1]={key}", "ARGV[1]={n}")
 		r.Store, r.Timeout, r.Connections = real, time.Minute, conns
 		done := make(chan error, 1)
 		src := open(t, strings.Repeat("0,k\n", 100), Options{})

@@ -7,7 +7,8 @@ S.n,S.w,S.log,S.bad=0,0,{},''
 local all={DEL=1,UNLINK=1,EXISTS=1,MGET=1,TOUCH=1,SUNION=1,SINTER=1,SDIFF=1,RENAME=1,RENAMENX=1,SUNIONSTORE=1,SINTERSTORE=1,SDIFFSTORE=1,RPOPLPUSH=1,PFCOUNT=1,PFMERGE=1}
 local none={PING=1,ECHO=1,PUBLISH=1,SPUBLISH=1,DBSIZE=1,INFO=1,COMMAND=1,LASTSAVE=1,ROLE=1}
 local pairwise={MSET=1,MSETNX=1}
-local two={COPY=1,SMOVE=1,LMOVE=1,LCS=1,ZRANGESTORE=1,GEOSEARCHSTORE=1}
+local last={BLPOP=1,BRPOP=1,BZPOPMIN=1,BZPOPMAX=1}
+local two={COPY=1,SMOVE=1,LMOVE=1,BLMOVE=1,BRPOPLPUSH=1,LCS=1,ZRANGESTORE=1,GEOSEARCHSTORE=1}
 local rest={OBJECT=1,MEMORY=1,BITOP=1}
 local counted={LMPOP=1,ZMPOP=1,SINTERCARD=1,ZINTERCARD=1,ZUNION=1,ZINTER=1,ZDIFF=1}
 local stored={ZUNIONSTORE=1,ZINTERSTORE=1,ZDIFFSTORE=1}
@@ -26,6 +27,7 @@ local from,to,step=1,1,1
 if none[c] then to=0
 elseif all[c] then to=n
 elseif pairwise[c] then to,step=n,2
+elseif last[c] then to=n-1
 elseif two[c] then to=2
 elseif rest[c] then from,to=2,(c=='BITOP') and n or 2
 elseif counted[c] then from,to=2,1+(num(a[1]) or 0)
@@ -40,7 +42,7 @@ end end
 if mode=='1' and S.bad=='' then for i=2,n do
 local v=a[i]
 if type(v)=='number' and (v>9007199254740992 or v< -9007199254740992) then S.bad=c..' '..str.format('%.17g',v)
-elseif type(v)=='string' and #v<64 and str.find(v,'^%-?%d+%.?%d*[eE][%+%-]?%d+$') then S.bad=c..' '..v end
+elseif type(v)=='string' and #v<64 and str.find(v,'^%-?%d+%.?%d*[eE]%+?%d+$') then S.bad=c..' '..v end
 end end
 end
 local function wrap(f) return function(cmd,...)

@@ -47,14 +47,17 @@ var ErrStuck = errors.New("the script did not end")
 // StuckError says what became of a script that did not end.
 type StuckError struct {
 	After  time.Duration
-	Killed error // nil when the server ended it
+	Killed error // nil when the server ended it, or it ended at last
 	Own    bool  // it ran in this process
+	Late   bool  // it ended by itself, after that
 }
 
 func (e *StuckError) Error() string {
 	s := fmt.Sprintf("the script did not end within %v", e.After)
 	switch {
 	case e.Own:
+	case e.Late:
+		s += ", but soon after"
 	case e.Killed == nil:
 		s += ", and SCRIPT KILL ended it"
 	default:

@@ -7,16 +7,33 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
-// orders are the commands of a drive, ready to be sent; each connection goes
-// round them from a place of its own.
-type orders struct{ commands [][]byte }
+// orders are the commands of a drive, encoded one behind the other, so that
+// what is sent together is one piece of them; each connection goes round them
+// from a place of its own.
+type orders struct {
+	text []byte
+	at   []int // where each command begins; after the last, the first ones again
+	n    int   // of the commands
+}
 
-func newOrders(commands []command) *orders {
-	l := &orders{}
-	for _, c := range commands {
-		l.commands = append(l.commands, appendCommand(nil, c))
+// newOrders encodes commands of which so many are sent together.
+func newOrders(commands []command, together int) *orders {
+	l := &orders{n: len(commands)}
+	for i := range len(commands) + together {
+		l.at = append(l.at, len(l.text))
+		if i < len(commands) {
+			l.text = appendCommand(l.text, commands[i])
+			continue
+		}
+		from := l.at[i-len(commands)]
+		l.text = append(l.text, l.text[from:l.at[i-len(commands)+1]]...)
 	}
 	return l
+}
+
+// batch is the next calls from a place on, and the place after them.
+func (l *orders) batch(from, calls int) ([]byte, int) {
+	return l.text[l.at[from]:l.at[from+calls]], (from + calls) % l.n
 }
 
 // tally is what came of a drive.
@@ -30,9 +47,7 @@ type tally struct {
 // batch counts calls that were sent and answered together.
 func (t *tally) batch(calls int, took time.Duration) {
 	t.calls += int64(calls)
-	for range calls {
-		t.latency.Record(int64(took))
-	}
+	t.latency.RecordN(int64(took), uint64(calls))
 }
 
 func (t *tally) fail(reply []byte) {

@@ -47,6 +47,18 @@ func bucketMid(i int) int64 {
 	return low + (int64(1)<<shift-1)/2
 }
 
+// RecordN counts v nanoseconds n times; n of 0 counts nothing.
+func (h *Hist) RecordN(v int64, n uint64) {
+	if n == 0 {
+		return
+	}
+	h.Record(v)
+	v, n = max(v, 0), n-1
+	h.counts[bucketOf(v)] += n
+	h.n += n
+	h.sum += float64(v) * float64(n)
+}
+
 // Record counts v nanoseconds; a negative v counts as 0.
 func (h *Hist) Record(v int64) {
 	if v < 0 {

@@ -93,3 +93,18 @@ func TestWideEqualsBig(t *testing.T) {
 		}
 	}
 }
+
+func TestHistRecordN(t *testing.T) {
+	var one, many Hist
+	for _, v := range []int64{5, -3, 0, 1 << 50, 1234567} {
+		for n := range 4 {
+			many.RecordN(v, uint64(n))
+			for range n {
+				one.Record(v)
+			}
+		}
+	}
+	if one != many {
+		t.Errorf("%d of mean %v and %d of mean %v", one.Count(), one.Mean(), many.Count(), many.Mean())
+	}
+}

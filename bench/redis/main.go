@@ -4,10 +4,12 @@
 // the same script on the same redis-server, in one run, and prints checks a
 // second, CPU-seconds of client and server per million checks, and the ratios
 // to redis-benchmark. Machines are noisy: both take turns, medians are quoted,
-// and only the ratios of one run mean something.
+// and only the ratios of one run mean something; where others use the machine,
+// only those of CPU-seconds.
 //
 //	go run ./bench/redis [-rounds 5] [-checks 150000]
 //	go run ./bench/redis -scan 1000000 [-rounds 3]
+//	go run ./bench/redis -replay [-rounds 5]
 //
 // It needs redis-server and redis-benchmark (apt-get install redis-server
 // redis-tools).
@@ -29,10 +31,14 @@ func main() {
 	rounds := flag.Int("rounds", 5, "how often each has its turn")
 	checks := flag.Int("checks", 150_000, "checks in one turn")
 	keys := flag.Int("scan", 0, "in place of that, scan this many keys beside redis-cli --memkeys")
+	driver := flag.Bool("replay", false, "in place of that, run weir replay bench beside redis-benchmark")
 	flag.Parse()
 	do := func() error { return run(*rounds, *checks) }
 	if *keys > 0 {
 		do = func() error { return runScan(*rounds, *keys) }
+	}
+	if *driver {
+		do = func() error { return runReplay(*rounds) }
 	}
 	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench/redis:", err)

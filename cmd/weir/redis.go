@@ -100,7 +100,7 @@ func (u *redisURL) Set(text string) error {
 }
 
 func (u *redisURL) String() string {
-	if *u == "" || *u == embeddedRedis {
+	if *u == "" || *u == embeddedRedis || *u == startRedis {
 		return string(*u)
 	}
 	return redisconn.Redact(string(*u))

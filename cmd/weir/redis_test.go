@@ -99,3 +99,13 @@ func TestRedisIsNotWaitedForLong(t *testing.T) {
 		t.Errorf("exit %d: %s", code, stderr)
 	}
 }
+
+// What is repeated names the Redis as it was given, and hides what may be secret.
+func TestRedisURLAsRepeated(t *testing.T) {
+	for given, want := range map[string]string{"start": "start", "embedded": "embedded", "redis://:pw@h:1": "redis://:xxxxx@h:1", "pw": "xxxxx"} {
+		var u redisURL
+		if err := u.Set(given); err != nil || u.String() != want {
+			t.Errorf("%s is repeated as %s, %v", given, u.String(), err)
+		}
+	}
+}

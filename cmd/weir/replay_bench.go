@@ -245,7 +245,7 @@ func writeBenchText(w io.Writer, r *replay.BenchResult) error {
 		}
 	}
 	if busiest := busiestServer(r); busiest > 0 && busiest < 0.8 {
-		fmt.Fprintf(w, "\nthe server never used more than %.0f%% of a core: something else on this machine, or between, was the bound\n", busiest*100)
+		fmt.Fprintf(w, "\nthe server never used more than %.0f%% of a core: something else on this machine, or between, was the bound, so look at the CPU and not at calls/s\n", busiest*100)
 	}
 	for _, s := range r.Scripts {
 		fmt.Fprintf(w, "\n%s\n", report.Clean(s.Script))
@@ -261,7 +261,7 @@ func writeBenchText(w io.Writer, r *replay.BenchResult) error {
 			if s.Shards == 1 {
 				nodes = "node"
 			}
-			fmt.Fprintf(w, "  %s calls a second need %s %s like this at half load (%s calls/s without pipelines)\n", report.Count(s.Rate), report.Count(s.Shards), nodes, report.Count(int64(s.BestPerS)))
+			fmt.Fprintf(w, "  %s calls a second need %s %s like this at half load: a whole core answers %s calls/s without pipelines (%s measured)\n", report.Count(s.Rate), report.Count(s.Shards), nodes, report.Count(int64(s.CapacityPerS)), report.Count(int64(s.BestPerS)))
 		}
 	}
 	return nil
