@@ -187,7 +187,10 @@ func (o *tuiOptions) openFile(ctx context.Context, path string, view tui.View) e
 	case !o.console.dashboard(o.app):
 		return o.report(about.Result)
 	}
-	return dashboardError(startDashboard(ctx, o.app, o.console, tape, view).Wait())
+	if err := startDashboard(ctx, o.app, o.console, tape, view).Wait(); err != nil {
+		return dashboardError(err)
+	}
+	return o.report(about.Result)
 }
 
 func (o *tuiOptions) print(text string) error {
