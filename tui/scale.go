@@ -7,8 +7,8 @@ import "math"
 var rungs = []struct {
 	top   float64
 	parts []int
-}{{1, []int{5, 2}}, {1.2, []int{6, 4, 3, 2}}, {1.5, []int{3}}, {2, []int{4, 2}}, {2.5, []int{5}}, {3, []int{6, 3}}, {3.5, []int{7}},
-	{4, []int{4, 2}}, {5, []int{5}}, {6, []int{6, 3, 2}}, {7, []int{7}}, {8, []int{4, 2}}, {10, []int{5, 2}}}
+}{{1, []int{5, 2}}, {1.2, []int{6, 4, 3, 2}}, {1.5, []int{3}}, {2, []int{4, 2}}, {2.5, []int{5}}, {3, []int{6, 3, 2}}, {3.5, []int{7}},
+	{4, []int{4, 2}}, {5, []int{5, 2}}, {6, []int{6, 3, 2}}, {7, []int{7, 2}}, {8, []int{4, 2}}, {10, []int{5, 2}}}
 
 // nearly forgives what a division leaves over.
 const nearly = 1e-9
