@@ -120,9 +120,9 @@ func (m *model) returns(c *canvas) {
 	clear(later.values[:now])
 	plot := c.sub(labels, 1, n, c.h-2)
 	later.bars(plot, top)
-	p := &chart{name: fmt.Sprintf("returns per %d ms", bin/1e6), shape: solid, tone: marked, cursor: -1, values: values[:now],
-		note: fmt.Sprintf("most%s %s at %s, %s times the mean", of, report.Count(h.Peak10ms), clock(int64(h.AtS*1e9)), brief(h.OverMean))}
-	if h.OverMean > 0 {
+	p := &chart{name: fmt.Sprintf("returns per %d ms", bin/1e6), shape: solid, tone: marked, cursor: -1, values: values[:now]}
+	if h.OverMean > 0 { // an act of a tour begins to count anew, and later
+		p.note = fmt.Sprintf("most%s %s at %s, %s times the mean", of, report.Count(h.Peak10ms), clock(int64(h.AtS*1e9)), brief(h.OverMean))
 		if mean := float64(h.Peak10ms) / h.OverMean * float64(bins); plot.row(mean, top) < plot.h-1 {
 			p.levels = []level{{"mean", mean, promised, '┄'}}
 		}
