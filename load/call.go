@@ -1,5 +1,7 @@
 package load
 
+import "iter"
+
 // call is one logical request of one client: its first attempt and the
 // retries of it. A closed-loop client reuses one call for its whole life.
 type call struct {
@@ -62,6 +64,17 @@ func (q *queue) peek() (int32, bool) {
 		return none, false
 	}
 	return q.ring[q.head], true
+}
+
+// all are the calls that wait, first come first.
+func (q *queue) all() iter.Seq[int32] {
+	return func(yield func(int32) bool) {
+		for k := range q.size {
+			if !yield(q.ring[(q.head+k)%len(q.ring)]) {
+				return
+			}
+		}
+	}
 }
 
 func (q *queue) pop() {

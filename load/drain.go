@@ -46,6 +46,9 @@ func (l *loop) dropWaiting() {
 func (l *loop) drain() {
 	e, s, shard := l.e, l.e.cfg.Senders[l.id], l.e.cfg.Shards[l.id]
 	l.now = e.cfg.Clock()
+	if l.paused {
+		l.resume() // what waits for a connection still leaves
+	}
 	late := l.now + int64(e.cfg.DropAfter)
 	until := l.now + int64(e.cfg.Grace)
 	if l.waiting > 0 {

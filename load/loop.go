@@ -30,6 +30,9 @@ type loop struct {
 	seq     uint64
 	done    func(*Attempt)
 	warp    warp
+
+	paused   bool // nothing is sent, since pausedAt
+	pausedAt int64
 }
 
 func newLoop(e *Engine, id int) (*loop, error) {
@@ -110,6 +113,9 @@ func (l *loop) run() {
 // of the plan however late the loop gets to it, so it is looked for once more
 // when the end has passed.
 func (l *loop) dispatch() {
+	if l.paused {
+		return
+	}
 	n := 0
 	for l.more && l.slot.Due <= min(l.now, l.end-1) && !l.e.stopped.Load() {
 		i := l.table.get()
@@ -145,6 +151,9 @@ func (l *loop) serveAll() {
 func (l *loop) wake() int64 {
 	// The stop flags are looked at twenty times a second when all is quiet.
 	at := min(l.end, l.now+int64(50*time.Millisecond))
+	if l.paused {
+		return at
+	}
 	if w, ok := l.wheel.wake(); ok {
 		at = min(at, w)
 	}
@@ -190,6 +199,9 @@ func (l *loop) pick(c *call) uint16 {
 
 // serve sends what waits for target t, dropping what waited too long.
 func (l *loop) serve(t int) {
+	if l.paused {
+		return
+	}
 	q := &l.ready[t]
 	for {
 		i, ok := q.peek()
@@ -321,7 +333,7 @@ func (l *loop) again(i int32, now int64) {
 		if !c.closed {
 			l.table.put(i)
 		}
-	case c.due <= now:
+	case c.due <= now && !l.paused:
 		l.offer(i)
 	default:
 		l.wheel.add(i)

@@ -6,10 +6,11 @@ import (
 )
 
 // steer is what a person changes while the run goes on. The zero value leaves
-// the plan alone; loops read it between attempts, at the price of two loads.
+// the plan alone; loops read it between attempts, at the price of a load each.
 type steer struct {
 	pace      atomic.Uint64 // bits of the factor on the planned rate; 0 is 1
 	behaviour atomic.Pointer[Behaviour]
+	paused    atomic.Bool
 }
 
 // SetPace makes the plan go by faster or slower, from now on: due times come
@@ -32,6 +33,11 @@ func (e *Engine) SetBehaviour(b Behaviour) {
 	}
 	e.steer.behaviour.Store(&b)
 }
+
+// SetPaused makes all clients stand still, or go on. What falls due meanwhile is
+// as much later as the pause is long; answers are still taken in, and the time
+// of the run goes on. It holds within 50 ms.
+func (e *Engine) SetPaused(on bool) { e.steer.paused.Store(on) }
 
 // Offered is how many attempts have been sent or are about to be; it is
 // counted only where MaxAttempts bounds the run.
@@ -97,10 +103,16 @@ func (l *loop) pull() {
 	}
 }
 
-// steered takes up a change of pace.
+// steered takes up a pause or its end, and a change of pace.
 func (l *loop) steered() {
+	switch on := l.e.steer.paused.Load(); {
+	case on && !l.paused:
+		l.paused, l.pausedAt = true, l.now
+	case !on && l.paused:
+		l.resume()
+	}
 	bits := l.e.steer.pace.Load()
-	if bits == l.warp.bits {
+	if l.paused || bits == l.warp.bits {
 		return
 	}
 	w := &l.warp
@@ -108,5 +120,37 @@ func (l *loop) steered() {
 	w.bits, w.factor = bits, math.Float64frombits(bits)
 	if l.more && l.slot.Due > l.now {
 		l.slot.Due = max(w.toReal(w.due), l.now)
+	}
+}
+
+// resume ends a pause: the plan goes on from where it stood, and what fell due
+// in the pause, or was waiting for a connection, is due that much later.
+func (l *loop) resume() {
+	l.paused = false
+	length := l.now - l.pausedAt
+	w := &l.warp
+	w.plan, w.real = w.toPlan(l.pausedAt), l.now
+	if w.factor == 0 {
+		w.factor = 1
+	}
+	if l.more {
+		l.slot.Due = w.toReal(w.due)
+	}
+	var held []int32
+	for {
+		i, ok := l.wheel.pop(l.now)
+		if !ok {
+			break
+		}
+		held = append(held, i)
+	}
+	for _, i := range held {
+		l.table.calls[i].due += length
+		l.wheel.add(i)
+	}
+	for t := range l.ready {
+		for i := range l.ready[t].all() {
+			l.table.calls[i].due += length
+		}
 	}
 }

@@ -123,3 +123,60 @@ func TestBehaviourOfAll(t *testing.T) {
 		t.Errorf("sent %v: want a storm, calm, and a storm", n)
 	}
 }
+
+// A pause of two seconds: nothing leaves in it, the plan goes on from where it
+// stood, and nobody comes back in a herd or counts as late.
+func TestPause(t *testing.T) {
+	pause := func(e *Engine, now int64) { e.SetPaused(now >= 3.95e9 && now < 5.95e9) }
+	t.Run("open loop", func(t *testing.T) {
+		w := &world{latency: int64(time.Millisecond), limiter: limiterOf(t, "1M/s")}
+		r := steered(t, w, openLoop(100, 10*time.Second), pause)
+		near(t, sentIn(w, 2*time.Second, 5), 200, 195, 0, 200, 200)
+		if r.Totals.Dropped != 0 {
+			t.Errorf("%d count as dropped", r.Totals.Dropped)
+		}
+		for i, ev := range w.sent {
+			if ev.Sent-ev.Due > int64(60*time.Millisecond) {
+				t.Fatalf("attempt %d was due at %d and left at %d", i, ev.Due, ev.Sent)
+			}
+		}
+	})
+	t.Run("with another pace", func(t *testing.T) {
+		w := &world{latency: int64(time.Millisecond), limiter: limiterOf(t, "1M/s")}
+		steered(t, w, openLoop(100, 10*time.Second), func(e *Engine, now int64) {
+			pause(e, now)
+			if now >= 5e9 {
+				e.SetPace(2) // in the pause; it holds from its end on
+			}
+		})
+		near(t, sentIn(w, 2*time.Second, 5), 200, 195, 0, 400, 400)
+	})
+	t.Run("closed loop", func(t *testing.T) {
+		p := closedLoop(50, "storm", 10*time.Second, 0)
+		p.Populations[0].Arrivals.Think = 499 * time.Millisecond
+		w := &world{latency: int64(time.Millisecond), limiter: limiterOf(t, "1M/s")}
+		steered(t, w, p, pause)
+		near(t, sentIn(w, 2*time.Second, 5), 200, 200, 0, 200, 200)
+		// Half a second has as many when they go on as it had before.
+		near(t, sentIn(w, 500*time.Millisecond, 20)[11:16], 0, 50, 50, 50, 50)
+	})
+	t.Run("without a connection", func(t *testing.T) {
+		// One more waits for the connection every second, up to a few; one may
+		// leave in the instant in which the pause begins.
+		run := func(change func(*Engine, int64)) (*report.Result, []int) {
+			w := &world{latency: int64(200 * time.Millisecond), room: 1, limiter: limiterOf(t, "1M/s")}
+			r := steered(t, w, openLoop(6, 10*time.Second), change)
+			return r, sentIn(w, 2*time.Second, 5)
+		}
+		paused, n := run(pause)
+		whole, _ := run(func(*Engine, int64) {})
+		if n[2] > 1 || n[3] < 9 || paused.Totals.Dropped > whole.Totals.Dropped {
+			t.Errorf("sent %v, dropped %d; without a pause %d", n, paused.Totals.Dropped, whole.Totals.Dropped)
+		}
+	})
+	t.Run("to the end", func(t *testing.T) {
+		w := &world{latency: int64(time.Millisecond), limiter: limiterOf(t, "1M/s")}
+		steered(t, w, openLoop(100, 10*time.Second), func(e *Engine, now int64) { e.SetPaused(now >= 4e9) })
+		near(t, sentIn(w, 2*time.Second, 5), 200, 200, 0, 0, 0)
+	})
+}

@@ -14,6 +14,9 @@ func (m *model) helpOn(c *canvas) {
 	} else {
 		lines = append(lines, line{"space, f", "freeze the screen; the run goes on"})
 	}
+	if _, ok := m.src.(Pauser); ok {
+		lines = append(lines, line{"p", "pause the sending, or go on"})
+	}
 	if _, ok := m.src.(Pacer); ok {
 		lines = append(lines, line{"+ -", "double or halve the rate"})
 	}

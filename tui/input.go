@@ -113,6 +113,8 @@ func (m model) act(name string) model {
 		m = m.look()
 	case name == "+" || name == "=" || name == "-":
 		m = m.pace(name != "-")
+	case name == "p":
+		m = m.pause()
 	case name == "b" || name == "J" || name == "j":
 		m = m.behave(name != "b")
 	case name == "d":
@@ -231,6 +233,24 @@ func (m model) mark() model {
 		m.about = m.src.About()
 		return m
 	}}
+	return m
+}
+
+// pause makes a live run's clients stand still, or go on.
+func (m model) pause() model {
+	p, ok := m.src.(Pauser)
+	switch {
+	case !ok:
+		m.said = "the sending of this source cannot be paused"
+	case m.about.Over || m.ending:
+		m.said = "the run sends nothing more"
+	default:
+		p.SetPaused(!p.Paused())
+		m.said = "sending goes on"
+		if p.Paused() {
+			m.said = "sending is paused; p goes on"
+		}
+	}
 	return m
 }
 

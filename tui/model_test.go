@@ -20,11 +20,14 @@ type stub struct {
 	pace  float64
 	now   string
 	stops int
+	still bool
 }
 
 func (s *stub) Snapshot() *report.Snapshot { return s.snap }
 func (s *stub) About() About               { return s.about }
 func (s *stub) Stop()                      { s.stops++ }
+func (s *stub) Paused() bool               { return s.still }
+func (s *stub) SetPaused(on bool)          { s.still = on }
 func (s *stub) Pace() float64              { return s.pace }
 func (s *stub) SetPace(f float64)          { s.pace = f }
 func (s *stub) Behaviours() []string       { return []string{"as planned", "storm", "give-up"} }
@@ -53,6 +56,8 @@ func TestSteering(t *testing.T) {
 		{[]string{"+"}, func() bool { return s.pace == 2 }, "rate × 2"},
 		{[]string{"+", "+", "+", "+"}, func() bool { return s.pace == 16 }, "rate × 16"},
 		{[]string{"-", "-"}, func() bool { return s.pace == 4 }, "rate × 4"},
+		{[]string{"p"}, func() bool { return s.still }, "❚❚ paused"},
+		{[]string{"p"}, func() bool { return !s.still }, "sending goes on"},
 		{[]string{"J"}, func() bool { return s.now == "retry-after,spread" }, "retry-after,spread"},
 		{[]string{"J"}, func() bool { return s.now == "as planned" }, "as planned"},
 		{[]string{"b"}, func() bool { return s.now == "as planned" }, "What all clients do"},

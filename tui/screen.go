@@ -144,6 +144,8 @@ func (m *model) progress(c *canvas) int {
 		state, st = "▶ × "+brief(speeds[t.speed]), style{tone: accent}
 	case tape:
 		state, st = "■ × "+brief(speeds[t.speed]), style{tone: dim}
+	case m.paused():
+		state, st = "❚❚ paused", style{tone: marked, bold: true}
 	case m.frozen:
 		state, st = "❚❚ frozen", style{tone: marked, bold: true}
 	case m.about.Over:
@@ -242,6 +244,12 @@ func (m *model) footer(c *canvas) {
 	}
 }
 
+// paused reports a live run that sends nothing for now.
+func (m *model) paused() bool {
+	p, ok := m.src.(Pauser)
+	return ok && !m.about.Over && !m.ending && p.Paused()
+}
+
 // hints are the keys that mean something here and now.
 func (m *model) hints() [][2]string {
 	var h [][2]string
@@ -249,6 +257,13 @@ func (m *model) hints() [][2]string {
 		h = append(h, [2]string{"space", "play"}, [2]string{"←→", "wind"}, [2]string{",.", "step"}, [2]string{"<>", "speed"})
 	} else {
 		h = append(h, [2]string{"space", "freeze"})
+	}
+	if _, ok := m.src.(Pauser); ok && !m.about.Over {
+		if m.paused() {
+			h = append(h, [2]string{"p", "go on"})
+		} else {
+			h = append(h, [2]string{"p", "pause"})
+		}
 	}
 	if _, ok := m.src.(Guide); ok && m.scene.Next > 0 {
 		h = append(h, [2]string{"n", "next act"})

@@ -50,6 +50,12 @@ type Marker interface {
 // finish, the second one does not.
 type Stopper interface{ Stop() }
 
+// Pauser is a run whose sending can stand still and go on.
+type Pauser interface {
+	Paused() bool
+	SetPaused(on bool)
+}
+
 // Pacer is a run whose rate can be changed.
 type Pacer interface {
 	// Pace is the present factor on the planned rate; SetPace changes it.

@@ -26,6 +26,7 @@ type liveRun struct {
 	marks     []report.Mark
 	steered   bool
 	pace      float64
+	paused    bool
 	behaviour string
 	gateways  string       // how they work, where that can be changed
 	kept      *watchedKeys // or nil
@@ -209,6 +210,23 @@ func (l *liveRun) behave(name string) bool {
 	defer l.mu.Unlock()
 	l.behaviour = name
 	return true
+}
+
+// Paused implements tui.Pauser.
+func (l *liveRun) Paused() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.paused
+}
+
+// SetPaused implements tui.Pauser.
+func (l *liveRun) SetPaused(on bool) {
+	l.engine.SetPaused(on)
+	mark := "sending goes on"
+	if on {
+		mark = "sending paused"
+	}
+	l.steer(func(l *liveRun) { l.paused = on }, mark)
 }
 
 // steer takes down a change that was made by hand.
