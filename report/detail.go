@@ -86,9 +86,10 @@ const (
 
 // waitBars and latencyBars are the upper ends of the histograms' bars.
 var (
-	waitBars = []int64{0, 1e6, 2e6, 5e6, 10e6, 20e6, 50e6, 100e6, 200e6, 500e6,
-		1e9, 2e9, 5e9, 10e9, 30e9, 60e9, 300e9}
-	latencyBars = []int64{50e3, 100e3, 200e3, 500e3, 1e6, 2e6, 5e6, 10e6, 20e6, 50e6, 100e6, 200e6, 500e6, 1e9, 2e9, 5e9, 10e9}
+	waitBars = []int64{0, 1e6, 1.5e6, 2e6, 3e6, 5e6, 7e6, 10e6, 15e6, 20e6, 30e6, 50e6, 70e6, 100e6, 150e6, 200e6, 300e6, 500e6, 700e6,
+		1e9, 1.5e9, 2e9, 3e9, 5e9, 7e9, 10e9, 15e9, 30e9, 60e9, 300e9}
+	latencyBars = []int64{50e3, 70e3, 100e3, 150e3, 200e3, 300e3, 500e3, 700e3, 1e6, 1.5e6, 2e6, 3e6, 5e6, 7e6, 10e6, 15e6, 20e6, 30e6, 50e6,
+		70e6, 100e6, 150e6, 200e6, 300e6, 500e6, 700e6, 1e9, 1.5e9, 2e9, 3e9, 5e9, 10e9}
 )
 
 // detail grows with the run.

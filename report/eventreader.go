@@ -99,7 +99,7 @@ func NewEventReader(r io.Reader) (*EventReader, error) {
 		return nil, &SavedError{1, fmt.Errorf("not a header: %w", err)}
 	}
 	if er.Header.Schema != EventsSchema {
-		return nil, &SavedError{1, fmt.Errorf("schema is %q, not %q", Clean(er.Header.Schema), EventsSchema)}
+		return nil, &SavedError{1, &SchemaError{er.Header.Schema, EventsSchema}}
 	}
 	return er, nil
 }

@@ -38,7 +38,11 @@ func headline(r *Result) string {
 	}
 	who := ""
 	if b.KeysJudged != 1 {
-		who = fmt.Sprintf("; %s keys broke the promise, worst %s with %s", Count(b.KeysBroken), Clean(b.Key), Count(b.Admitted))
+		keys := "keys"
+		if b.KeysBroken == 1 {
+			keys = "key"
+		}
+		who = fmt.Sprintf("; %s %s broke the promise, worst %s with %s", Count(b.KeysBroken), keys, Clean(b.Key), Count(b.Admitted))
 	}
 	// What comes through at a window's edge is little over the whole run.
 	long := b.Ratio >= 1.05 && !r.found("window-edge")

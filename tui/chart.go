@@ -37,7 +37,8 @@ type chart struct {
 	cursor int   // column under the cursor; -1 for none
 }
 
-// top is the scale that shows the chart whole. A level far above everything is
+// top is the scale that shows the chart whole, in round figures, so that it
+// seldom changes while values do. A level far above everything is
 // left out of it, and told in the title instead.
 func (p *chart) top() float64 {
 	var top float64
@@ -53,7 +54,7 @@ func (p *chart) top() float64 {
 			top = max(top, l.value)
 		}
 	}
-	return top
+	return roundUp(top)
 }
 
 // draw fills the canvas: a title, then the columns.
@@ -77,10 +78,12 @@ func (p *chart) draw(c *canvas, top float64) {
 	for y := range plot.h {
 		c.set(labels-1, 1+y, '│', style{tone: dim})
 	}
-	c.set(labels-1, 1, '┤', style{tone: dim})
-	c.right(labels-2, 1, brief(top), style{tone: dim})
-	if plot.h > 2 {
-		c.right(labels-2, plot.h, "0", style{tone: dim})
+	for _, v := range ticks(top, plot.h) {
+		y := 1 + plot.row(v, top)
+		if v > 0 {
+			c.set(labels-1, y, '┤', style{tone: dim})
+		}
+		c.right(labels-2, y, brief(v), style{tone: dim})
 	}
 	for _, col := range p.marks {
 		for y := range plot.h {
@@ -164,7 +167,7 @@ func (p *chart) across(plot *canvas, top float64) {
 		if l.value > top || l.value <= 0 {
 			continue
 		}
-		y := plot.h - 1 - min(int(l.value/top*float64(plot.h)), plot.h-1)
+		y := plot.row(l.value, top)
 		if taken[y] {
 			y = min(y+1, plot.h-1)
 		}

@@ -34,7 +34,7 @@ func (m *model) clients(c *canvas) {
 		x = c.text(1, 1, "after a refusal", style{tone: dim})
 		c.text(x+1, 1, b.Behaviour(), style{tone: accent, bold: true})
 	}
-	spikes := max((c.h-2)*3/5, 6)
+	spikes := max((c.h-2)*3/5, c.h-4-barRows(d.Waits), 6)
 	m.returns(c.sub(0, 2, c.w, spikes))
 	if len(d.Waits) == 0 {
 		c.text(1, 3+spikes, "Only events tell how long they waited.", style{tone: dim})
@@ -105,20 +105,29 @@ func (m *model) returns(c *canvas) {
 	for _, v := range next[:min(len(next), n-now)] {
 		values = append(values, float64(v))
 	}
-	top := max(slices.Max(append(values, 1)), 1)
+	// The scale is that of all that is kept, not of what is in sight: a herd that
+	// has just dissolved is to look lower than it was.
 	h, of := m.snap.Herd, ""
+	top := 1.0
+	for _, v := range append(past.Counts[:len(past.Counts):len(past.Counts)], next...) {
+		top = max(top, float64(v))
+	}
+	top = roundUp(top)
 	if bins > 1 {
 		of = " in 10 ms"
 	}
-	p := &chart{name: fmt.Sprintf("returns per %d ms", bin/1e6), shape: solid, tone: marked, cursor: -1, values: values[:now],
-		note: fmt.Sprintf("most%s %s at %s, %s times the mean", of, report.Count(h.Peak10ms), clock(int64(h.AtS*1e9)), brief(h.OverMean))}
-	p.draw(c.sub(0, 0, c.w, c.h-1), top)
-	later := chart{shape: dotted, tone: dim, values: values}
+	later := chart{shape: dotted, tone: dim, values: slices.Clone(values)}
+	clear(later.values[:now])
 	plot := c.sub(labels, 1, n, c.h-2)
-	for x := range values[:now] {
-		later.values[x] = 0
-	}
 	later.bars(plot, top)
+	p := &chart{name: fmt.Sprintf("returns per %d ms", bin/1e6), shape: solid, tone: marked, cursor: -1, values: values[:now]}
+	if h.OverMean > 0 { // an act of a tour begins to count anew, and later
+		p.note = fmt.Sprintf("most%s %s at %s, %s times the mean", of, report.Count(h.Peak10ms), clock(int64(h.AtS*1e9)), brief(h.OverMean))
+		if mean := float64(h.Peak10ms) / h.OverMean * float64(bins); plot.row(mean, top) < plot.h-1 {
+			p.levels = []level{{"mean", mean, promised, '┄'}}
+		}
+	}
+	p.draw(c.sub(0, 0, c.w, c.h-1), top)
 	y := c.h - 1
 	for x := labels - 1; x < c.w; x++ {
 		c.set(x, y, '─', style{tone: dim})

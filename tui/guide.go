@@ -114,7 +114,9 @@ func (m model) design() model {
 		return m
 	}
 	p := picker{title: "What the gateways do", items: d.Designs(), done: func(m model, name string) model {
-		d.SetDesign(name)
+		if name != d.Design() {
+			d.SetDesign(name)
+		}
 		m.said = "gateways: " + d.Design()
 		return m
 	}}

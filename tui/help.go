@@ -3,7 +3,7 @@ package tui
 // helpOn lists every key that works on this source.
 func (m *model) helpOn(c *canvas) {
 	type line struct{ key, does string }
-	lines := []line{{"1 … 7, tab", "the views: traffic, keys, clients, latency, findings, fleet, bucket"}}
+	lines := []line{{"1 … 7, tab", "the views; tab goes to the next, shift-tab back"}}
 	if _, ok := m.src.(*Tape); ok {
 		lines = append(lines,
 			line{"space", "play, or stop playing"},
@@ -31,14 +31,15 @@ func (m *model) helpOn(c *canvas) {
 	if _, ok := m.src.(Guide); ok {
 		lines = append(lines, line{"n", "the next act now"})
 	}
-	if _, ok := m.src.(Marker); ok {
+	if m.marks() {
 		lines = append(lines, line{"m", "mark this moment with a word"})
 	}
 	lines = append(lines,
 		line{"z Z a", "traffic and clients: columns of less time, of more, as it fits"},
 		line{"s", "traffic: one scale for all charts, or one each"},
 		line{"o O r /", "keys: order by the next column, the one before, reversed; filter"},
-		line{"↑ ↓", "scroll"})
+		line{"↑ ↓", "scroll"},
+		line{"M", "mouse: click a view or a moment, the wheel scrolls; again: off"})
 	if m.opt.Export != nil {
 		lines = append(lines, line{"e", "keep this screen as text and as SVG"})
 	}

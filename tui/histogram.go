@@ -60,6 +60,20 @@ func histogram(c *canvas, title string, list []series, note string) {
 	}
 }
 
+// barRows is how many rows there is something for.
+func barRows(bars []report.Bar) int {
+	from, to := 0, 0
+	for i, b := range bars {
+		if b.N > 0 {
+			if to == 0 {
+				from = i
+			}
+			to = i + 1
+		}
+	}
+	return to - from
+}
+
 // upTo names a bar by its upper end.
 func upTo(b report.Bar, bars []report.Bar, i int) string {
 	switch {

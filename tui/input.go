@@ -84,6 +84,8 @@ func (m model) key(k tea.KeyMsg) (tea.Model, tea.Cmd) {
 		m.said = m.export()
 	case "m":
 		m = m.mark()
+	case "M":
+		return m.toggleMouse()
 	default:
 		return m.act(name), nil
 	}
@@ -203,6 +205,14 @@ func (m model) zoomed(by int) model {
 	return m
 }
 
+// marks reports that a mark would go anywhere: into a run that goes on, or on a
+// tape, for as long as it is looked at.
+func (m *model) marks() bool {
+	_, ok := m.src.(Marker)
+	_, tape := m.src.(*Tape)
+	return ok && (tape || !m.about.Over)
+}
+
 // mark asks for a word for this instant of the run.
 func (m model) mark() model {
 	marker, ok := m.src.(Marker)
@@ -210,7 +220,11 @@ func (m model) mark() model {
 		m.said = "this source takes no marks"
 		return m
 	}
-	at := m.snap.At
+	if !m.marks() {
+		m.said = "the run is over, and its result is as it is"
+		return m
+	}
+	at := m.instant()
 	m.asks = prompt{what: "mark " + clock(at) + " as", done: func(m model, text string) model {
 		if text == "" {
 			text = "mark"
@@ -248,17 +262,18 @@ const (
 
 func (m model) pace(up bool) model {
 	p, ok := m.src.(Pacer)
-	if !ok {
-		m.said = "the rate of this source cannot be changed"
+	if !ok || m.about.Over {
+		m.said = "there is no rate here that could be changed"
 		return m
 	}
-	f := p.Pace()
+	was := p.Pace()
+	f := max(was/2, paceLeast)
 	if up {
-		f = min(f*2, paceMost)
-	} else {
-		f = max(f/2, paceLeast)
+		f = min(was*2, paceMost)
 	}
-	p.SetPace(f)
+	if f != was {
+		p.SetPace(f)
+	}
 	m.said = fmt.Sprintf("rate × %s of the plan", brief(f))
 	return m
 }
@@ -269,13 +284,15 @@ const calmest = "retry-after,spread"
 
 func (m model) behave(jitter bool) model {
 	b, ok := m.src.(Behaver)
-	if !ok {
+	if !ok || m.about.Over {
 		m.said = "the clients of this source cannot be told how to behave"
 		return m
 	}
 	list := b.Behaviours()
 	set := func(m model, name string) model {
-		b.SetBehaviour(name)
+		if name != b.Behaviour() {
+			b.SetBehaviour(name)
+		}
 		m.said = "clients: " + b.Behaviour()
 		return m
 	}

@@ -65,6 +65,7 @@ type model struct {
 	table  table
 	scroll int // of findings
 	ending bool
+	mouse  bool // what it does comes here, and not to the terminal's own selection
 
 	scene  Scene // of a Guide
 	led    int   // the act that view was last set by
@@ -115,6 +116,12 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, tea.Quit
 	case tea.KeyMsg:
 		return m.keysOf(msg)
+	case tea.MouseMsg:
+		return m.moused(tea.MouseEvent(msg)), nil
+	case continuedMsg:
+		if m.mouse {
+			return m, tea.EnableMouseCellMotion
+		}
 	}
 	return m, nil
 }

@@ -18,6 +18,9 @@ func init() { noquery.Done() }
 // leaveMsg ends the dashboard from outside.
 type leaveMsg struct{}
 
+// continuedMsg says that the terminal was given away and is ours again.
+type continuedMsg struct{}
+
 // Dashboard is a running one.
 type Dashboard struct {
 	program *tea.Program

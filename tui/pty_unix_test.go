@@ -233,7 +233,7 @@ func (tm *terminal) raw() bool {
 }
 
 // restored fails unless the terminal is as it was: its modes, the normal
-// screen, a cursor to be seen, no bracketed paste.
+// screen, a cursor to be seen, no bracketed paste, its own mouse.
 func (tm *terminal) restored() {
 	tm.t.Helper()
 	tm.waitFor("the normal screen", func(s string) bool { return strings.LastIndex(s, "\x1b[?1049l") > strings.LastIndex(s, "\x1b[?1049h") })
@@ -241,7 +241,7 @@ func (tm *terminal) restored() {
 		tm.t.Error("the terminal's modes are not what they were")
 	}
 	s := tm.output()
-	for _, m := range [][2]string{{"\x1b[?25h", "\x1b[?25l"}, {"\x1b[?2004l", "\x1b[?2004h"}} {
+	for _, m := range [][2]string{{"\x1b[?25h", "\x1b[?25l"}, {"\x1b[?2004l", "\x1b[?2004h"}, {"\x1b[?1002l", mouseTaken}} {
 		if strings.LastIndex(s, m[0]) < strings.LastIndex(s, m[1]) {
 			tm.t.Errorf("%q was not undone by %q", m[1], m[0])
 		}
@@ -250,6 +250,9 @@ func (tm *terminal) restored() {
 		tm.t.Error("the terminal was asked something, which not every one answers")
 	}
 }
+
+// mouseTaken is what takes the mouse from a terminal.
+const mouseTaken = "\x1b[?1002h"
 
 // Whatever ends or stops the dashboard, the terminal is as it was.
 func TestTerminal(t *testing.T) {
@@ -283,6 +286,11 @@ func TestTerminal(t *testing.T) {
 			if !tm.raw() {
 				t.Error("keys are not taken one by one")
 			}
+			if strings.Contains(tm.output(), mouseTaken) {
+				t.Error("the mouse is taken before anybody asked")
+			}
+			tm.typeKeys("M")
+			tm.waitFor("the mouse", func(s string) bool { return strings.Contains(s, mouseTaken) })
 			tt.end(tm)
 			tm.becomes(tt.becomes)
 			tm.restored()
@@ -301,13 +309,17 @@ func TestSuspend(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			tm := openTerminal(t)
+			tm.typeKeys("M")
+			tm.waitFor("the mouse", func(s string) bool { return strings.Contains(s, mouseTaken) })
 			for range 2 {
 				stop(tm)
 				tm.becomes("stopped")
 				tm.restored()
 				tm.forget()
 				tm.signal(syscall.SIGCONT)
-				tm.waitFor("the dashboard again", func(s string) bool { return strings.Contains(s, "\x1b[?1049h") && strings.Contains(s, "admitted") })
+				tm.waitFor("the dashboard again", func(s string) bool {
+					return strings.Contains(s, "\x1b[?1049h") && strings.Contains(s, "admitted") && strings.Contains(s, mouseTaken)
+				})
 				if !tm.raw() {
 					t.Error("keys are not taken one by one")
 				}

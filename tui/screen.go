@@ -85,22 +85,55 @@ func (m *model) header(c *canvas) {
 	if m.about.At != "" {
 		name.text(x+2, 0, tame(m.about.At), style{tone: dim})
 	}
-	x = 1
-	for v := range views {
+	for v, tab := range m.tabs(c.w) {
 		st := style{tone: dim}
-		if v == m.view {
+		if View(v) == m.view {
 			st = style{reverse: true, bold: true}
 		}
-		label := strconv.Itoa(int(v)+1) + " " + v.String()
+		c.text(tab.x, tabsAt, tab.label, st)
+	}
+	c.right(c.w-1, tabsAt, helpLabel, style{tone: dim})
+}
+
+// tabsAt is the row of the views' names, and helpLabel stands at its end.
+const (
+	tabsAt    = 1
+	helpLabel = "? help"
+)
+
+// tab is the name of a view on the screen.
+type tab struct {
+	x     int
+	label string
+}
+
+// tabs are those of all views, side by side; where there is no room for all the
+// names, that of the view that is shown.
+func (m *model) tabs(w int) [views]tab {
+	out, end := m.tabsLabelled(w, false)
+	if end > w-2-width(helpLabel) {
+		out, _ = m.tabsLabelled(w, true)
+	}
+	return out
+}
+
+func (m *model) tabsLabelled(w int, short bool) (out [views]tab, end int) {
+	x := 1
+	for v := range views {
+		label := strconv.Itoa(int(v) + 1)
+		if !short || v == m.view {
+			label += " " + v.String()
+		}
 		if v == Findings && len(m.snap.Detail.Findings) > 0 {
 			label += " (" + strconv.Itoa(len(m.snap.Detail.Findings)) + ")"
 		}
-		if c.w >= 100 {
+		if w >= 100 {
 			label = " " + label + " "
 		}
-		x = c.text(x, 1, label, st) + 1
+		out[v] = tab{x, label}
+		x += width(label) + 1
 	}
-	c.right(c.w-1, 1, "? help", style{tone: dim})
+	return out, x - 1
 }
 
 // progress writes the run's time at the right and returns where it begins.
@@ -117,6 +150,8 @@ func (m *model) progress(c *canvas) int {
 		state, st = "❚❚ frozen", style{tone: marked, bold: true}
 	case m.about.Over:
 		state, st = "■ over", style{tone: dim}
+	case m.about.Trouble != "":
+		state, st = "○ out of date", style{tone: refused, bold: true}
 	case m.ending:
 		state, st = "● ending", style{tone: marked}
 	}
@@ -255,7 +290,7 @@ func (m *model) hints() [][2]string {
 	case Keys:
 		h = append(h, [2]string{"o", "order"}, [2]string{"/", "filter"})
 	}
-	if _, ok := m.src.(Marker); ok {
+	if m.marks() {
 		h = append(h, [2]string{"m", "mark"})
 	}
 	if m.opt.Export != nil {
@@ -264,13 +299,20 @@ func (m *model) hints() [][2]string {
 	return h
 }
 
-func (p *picker) draw(c *canvas) {
+// place is where the list stands on a screen, and which of the items in it.
+func (p *picker) place(sw, sh int) (box canvas, from, rows int) {
 	w := width(p.title) + 4
 	for _, item := range p.items {
 		w = max(w, width(item)+6)
 	}
-	rows := min(len(p.items), c.h-6)
-	box := c.sub((c.w-w)/2, (c.h-rows-2)/2, w, rows+2)
+	rows = min(len(p.items), sh-6)
+	from = max(min(p.at-rows/2, len(p.items)-rows), 0)
+	return canvas{x: (sw - w) / 2, y: (sh - rows - 2) / 2, w: w, h: rows + 2}, from, rows
+}
+
+func (p *picker) draw(c *canvas) {
+	at, from, rows := p.place(c.w, c.h)
+	box := c.sub(at.x, at.y, at.w, at.h)
 	for y := range box.h {
 		for x := range box.w {
 			box.set(x, y, ' ', style{})
@@ -289,7 +331,6 @@ func (p *picker) draw(c *canvas) {
 		box.set(k.x, k.y, k.r, style{tone: accent})
 	}
 	box.text(2, 0, p.title, style{bold: true})
-	from := max(min(p.at-rows/2, len(p.items)-rows), 0)
 	for i := range rows {
 		st := style{}
 		if from+i == p.at {

@@ -61,6 +61,7 @@ func (d *Dashboard) stop() {
 	_ = unix.Kill(os.Getpid(), unix.SIGSTOP)
 	<-on
 	_ = d.program.RestoreTerminal()
+	d.program.Send(continuedMsg{})
 }
 
 // continuable reports that a shell can continue this process. The system does

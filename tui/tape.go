@@ -77,6 +77,11 @@ func (t *Tape) wind(by int64) { t.at = min(max(t.at+by, 0), t.length()) }
 // jump is how far the arrows wind: a hundredth of the run, and a tenth.
 func (t *Tape) jump(part int64) int64 { return max(t.length()/part, 1) }
 
+// seek goes to an instant, and stops playing.
+func (t *Tape) seek(at int64) {
+	t.at, t.playing = min(max(at, 0), t.length()), false
+}
+
 // step goes to a neighbouring frame.
 func (t *Tape) step(by int) {
 	i := sort.Search(len(t.frames), func(i int) bool { return t.frames[i].At > t.at }) - 1

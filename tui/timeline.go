@@ -61,19 +61,24 @@ func timelineOf(d *report.Detail, until int64, n int, step int64) timeline {
 	return t
 }
 
-// stretch makes several columns of each, where there is room for n.
-func (t *timeline) stretch(n int) {
-	wide := n / max(len(t.cols), 1)
-	if wide < 2 || len(t.cols) == 0 {
+// stretch makes the columns wider so that as many of them as there will be fill
+// n; all come in equal widths where that leaves little room over.
+func (t *timeline) stretch(n, willBe int) {
+	willBe = max(willBe, len(t.cols))
+	if willBe < 1 || willBe >= n || len(t.cols) == 0 {
 		return
 	}
-	cols := make([]col, 0, len(t.cols)*wide)
-	for _, c := range t.cols {
-		for range wide {
-			cols = append(cols, c)
+	wide := n
+	if even := n / willBe * willBe; even*5 >= n*4 {
+		wide = even
+	}
+	cols := make([]col, 0, wide)
+	for x := range wide {
+		if i := x * willBe / wide; i < len(t.cols) {
+			cols = append(cols, t.cols[i])
 		}
 	}
-	t.cols, t.step = cols, t.step/int64(wide)
+	t.cols, t.step = cols, max(t.step*int64(willBe)/int64(wide), 1)
 }
 
 // spread shares a tick out over the columns that it touches.

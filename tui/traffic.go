@@ -9,33 +9,9 @@ import (
 
 // traffic draws what was admitted and refused over time.
 func (m *model) traffic(c *canvas) {
-	d, until := m.snap.Detail, m.snap.At
-	cursor := -1
-	n := c.w - labels
-	step := m.step(n)
-	if !m.about.Over {
-		until -= until % step // the newest column is still being counted
-	}
-	if t, ok := m.src.(*Tape); ok {
-		last := t.frames[len(t.frames)-1]
-		switch until = t.at; {
-		case !t.reveals:
-			d, until = last.Detail, last.At
-		case until < last.At:
-			until -= until % step
-		}
-	}
-	line := timelineOf(d, until, n, step)
-	if m.zoom == 0 && m.about.Over {
-		line.stretch(n)
-	}
+	line, cursor := m.lined(c.w-labels), -1
 	if t, ok := m.src.(*Tape); ok && !t.reveals {
-		// What is wound to stays in sight.
-		for end := until; t.at < line.from && end > 0; {
-			end = line.from
-			line = timelineOf(d, end, n, step)
-		}
-		if at, seen := line.column(min(t.at, until-1)); seen {
+		if at, seen := line.column(min(t.at, t.length()-1)); seen {
 			cursor = at
 		}
 	}
@@ -121,6 +97,47 @@ func (m *model) bands(line *timeline, marks []int, cursor int) []*chart {
 		up.note += fmt.Sprintf("   in steps of %s", lasting(line.span))
 	}
 	return bands
+}
+
+// lined is the part of the run that n columns show.
+func (m *model) lined(n int) timeline {
+	d, until, step := m.snap.Detail, m.snap.At, m.step(n)
+	t, tape := m.src.(*Tape)
+	switch {
+	case tape && !t.reveals:
+		last := t.frames[len(t.frames)-1]
+		d, until = last.Detail, last.At
+	case tape && t.at < t.length():
+		until = t.at - t.at%step
+	case tape:
+		until = t.at
+	case !m.about.Over:
+		until -= until % step // the newest column is still being counted
+	}
+	line := timelineOf(d, until, n, step)
+	if m.zoom == 0 {
+		line.stretch(n, m.willBe(step))
+	}
+	if tape && !t.reveals {
+		// What is wound to stays in sight.
+		for end := until; t.at < line.from && end > 0; {
+			end = line.from
+			line = timelineOf(d, end, n, step)
+		}
+	}
+	return line
+}
+
+// willBe is how many columns of step there will be in the end; 0 where nobody
+// knows, or where not all of them will be in sight.
+func (m *model) willBe(step int64) int {
+	length := m.snap.At
+	if t, ok := m.src.(*Tape); ok {
+		length = t.length()
+	} else if !m.about.Over {
+		length = m.about.Length
+	}
+	return int(min((length+step-1)/step, 1<<20))
 }
 
 // flags writes the marks below their columns, each as far as the next one.

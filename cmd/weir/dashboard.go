@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/weir-cli/weir/report"
 	"github.com/weir-cli/weir/tui"
 )
 
@@ -42,6 +43,14 @@ func (c *console) colors(a *app) tui.Colors {
 // startDashboard shows a source on the terminal.
 func startDashboard(ctx context.Context, a *app, c *console, src tui.Source, view tui.View) *tui.Dashboard {
 	return tui.Start(ctx, src, a.keys, a.screen, tui.Options{Colors: c.colors(a), View: view, Export: exportScreen})
+}
+
+// afterwards leaves the answer on the normal screen where the result itself went
+// elsewhere.
+func (c *console) afterwards(a *app, r *report.Result, out *output) {
+	if c.screen(a) && !(a.stdoutTTY && out.toStdout()) {
+		fmt.Fprintln(a.stderr, report.Headline(r))
+	}
 }
 
 // exportsMost bounds the names that are tried for an exported screen.

@@ -151,7 +151,7 @@ func tellStorm(w io.Writer, r *report.Result, width int) {
 	fmt.Fprintf(w, "   admitted  %8s   the promise allows %s in %.0f s\n", report.Count(t.Admitted), report.Count(int64(b.Allows)), r.DurationS)
 	end := fmt.Sprintf("It held: at its worst %.1f below the bound.", -b.WorstExcess)
 	if r.Verdict == report.Broken {
-		end = fmt.Sprintf("BROKEN, %.1f times over.", b.Ratio)
+		end = "BROKEN, " + brokenBy(b) + "."
 	}
 	for _, f := range r.Findings {
 		if f.ID == "local-counters" {

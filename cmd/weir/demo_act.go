@@ -99,9 +99,17 @@ func (f *figures) promise() string {
 	}
 	text := fmt.Sprintf("%s passed where %s may", report.Count(b.Admitted), report.Count(int64(b.Allows)))
 	if f.Verdict == report.Broken {
-		return text + fmt.Sprintf(": the promise is broken, %.1f times over", b.Ratio)
+		return text + ": the promise is broken, " + brokenBy(b)
 	}
 	return text + ": the promise held"
+}
+
+// brokenBy says how far a promise was broken: in times where it is a multiple.
+func brokenBy(b *report.Bound) string {
+	if b.Ratio < 1.1 {
+		return fmt.Sprintf("by %.1f", b.WorstExcess)
+	}
+	return fmt.Sprintf("%.1f times over", b.Ratio)
 }
 
 // refusalsEach is how many were refused for each that was admitted.

@@ -88,7 +88,9 @@ func (o *demoOptions) conclude(w *errWriter, style style, moral string, r *repor
 	case err != nil:
 		return err
 	case o.out.format == "json":
-		err = o.out.write(o.app, func(w io.Writer) error { return report.WriteJSON(w, r) })
+		if err = o.out.write(o.app, func(w io.Writer) error { return report.WriteJSON(w, r) }); err == nil && !o.plain {
+			o.console.afterwards(o.app, r, o.out)
+		}
 	case moral != "":
 		fmt.Fprintln(w, fold(style.bold("So:")+" "+moral, "", o.app.width()))
 		err = stdoutError(w.err)

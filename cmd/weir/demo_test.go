@@ -74,3 +74,13 @@ func TestDemoActs(t *testing.T) {
 		}
 	}
 }
+
+// What is hardly over is not called a multiple.
+func TestBrokenBy(t *testing.T) {
+	for want, b := range map[string]report.Bound{"by 2.0": {Ratio: 1.003, WorstExcess: 2}, "1.1 times over": {Ratio: 1.1, WorstExcess: 9},
+		"19.5 times over": {Ratio: 19.5, WorstExcess: 300}, "by 0.4": {Ratio: 0.9, WorstExcess: 0.4}} {
+		if got := brokenBy(&b); got != want {
+			t.Errorf("%+v: %q, want %q", b, got, want)
+		}
+	}
+}

@@ -12,6 +12,9 @@ import (
 // went wrong beside it.
 func (o *loadOptions) conclude(r *report.Result, runErr error) error {
 	err := o.out.write(o.app, func(w io.Writer) error { return renderResult(o.app, w, r, o.out, o.console) })
+	if o.tui {
+		o.console.afterwards(o.app, r, o.out)
+	}
 	switch {
 	case runErr != nil:
 		return runErr

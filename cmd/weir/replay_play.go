@@ -33,5 +33,9 @@ func (o *replayOptions) play(r *report.Result) error {
 			about.Promise = p
 		}
 	}
-	return dashboardError(startDashboard(context.Background(), o.app, o.console, tui.NewTape(about, frames, true), tui.Traffic).Wait())
+	err := startDashboard(context.Background(), o.app, o.console, tui.NewTape(about, frames, true), tui.Traffic).Wait()
+	if err == nil {
+		o.console.afterwards(o.app, r, o.out)
+	}
+	return dashboardError(err)
 }

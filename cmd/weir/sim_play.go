@@ -31,5 +31,9 @@ func (o *simOptions) play(ctx context.Context, s *sim.Scenario, film *report.Fil
 	if d, ok := s.Params.(sim.Documented); ok {
 		about.Promise = d.Document().Promise
 	}
-	return dashboardError(startDashboard(ctx, o.app, o.console, tui.NewTape(about, frames, true), tui.Traffic).Wait())
+	err := startDashboard(ctx, o.app, o.console, tui.NewTape(about, frames, true), tui.Traffic).Wait()
+	if err == nil {
+		o.console.afterwards(o.app, r, o.out)
+	}
+	return dashboardError(err)
 }

@@ -157,6 +157,10 @@ func parseScreen(text string) (w, h int, err error) {
 	return w, h, nil
 }
 
+// readingLong is the size of a file from which on it takes long enough to read
+// for somebody to wonder.
+const readingLong = 20_000_000
+
 // openFile shows a saved run or a saved result.
 func (o *tuiOptions) openFile(ctx context.Context, path string, view tui.View) error {
 	var w, h int
@@ -175,6 +179,9 @@ func (o *tuiOptions) openFile(ctx context.Context, path string, view tui.View) e
 		return reachError(err, "weir load http://127.0.0.1:8080/ --events "+shellQuote(path))
 	}
 	defer f.Close()
+	if st, err := f.Stat(); err == nil && st.Size() > readingLong && w == 0 && o.console.screen(o.app) {
+		fmt.Fprintf(o.app.stderr, "reading %s: %s MB\n", shellQuote(report.Clean(path)), report.Count(st.Size()/1e6))
+	}
 	in := bufio.NewReaderSize(f, 64<<10)
 	about, frames, err := readSaved(in, promise)
 	if err != nil {
@@ -187,7 +194,10 @@ func (o *tuiOptions) openFile(ctx context.Context, path string, view tui.View) e
 	case !o.console.dashboard(o.app):
 		return o.report(about.Result)
 	}
-	return dashboardError(startDashboard(ctx, o.app, o.console, tape, view).Wait())
+	if err := startDashboard(ctx, o.app, o.console, tape, view).Wait(); err != nil {
+		return dashboardError(err)
+	}
+	return o.report(about.Result)
 }
 
 func (o *tuiOptions) print(text string) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"sync/atomic"
@@ -104,11 +105,7 @@ func (s *servedRun) ask(ctx context.Context) error {
 	}
 	res, err := s.client.Do(req)
 	if err != nil {
-		var ue *url.Error
-		if errors.As(err, &ue) {
-			err = ue.Err // without the URL, which may have a password
-		}
-		return err
+		return s.plainly(err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
@@ -116,13 +113,26 @@ func (s *servedRun) ask(ctx context.Context) error {
 	}
 	var sn gateway.Snapshot
 	if err := json.NewDecoder(io.LimitReader(res.Body, attachMost)).Decode(&sn); err != nil {
-		return fmt.Errorf("the counts cannot be read: %w", err)
+		return fmt.Errorf("the counts cannot be read: %w", s.plainly(err))
 	}
 	if sn.Schema != gateway.CountsSchema {
 		return &report.SchemaError{Got: sn.Schema, Want: gateway.CountsSchema}
 	}
 	s.take(&sn)
 	return nil
+}
+
+// plainly is an error of a request without its URL, which may have a password.
+func (s *servedRun) plainly(err error) error {
+	var ue *url.Error
+	var ne net.Error
+	switch {
+	case errors.As(err, &ne) && ne.Timeout():
+		return fmt.Errorf("nothing within %v", s.client.Timeout)
+	case errors.As(err, &ue):
+		return ue.Err
+	}
+	return err
 }
 
 // take turns counts into what the dashboard draws.
@@ -135,7 +145,7 @@ func (s *servedRun) take(sn *gateway.Snapshot) {
 	if _, p, err := parseLimit(sn.Limit); err == nil {
 		about.Promise = p
 	}
-	at := int64(min(max(sn.ElapsedS, 0), 1e9) * 1e9)
+	at := instant(sn)
 	if was := s.last; sn.ElapsedS < was.ElapsedS || sn.Totals.Offered < was.Totals.Offered {
 		s.last, s.trail.From, s.trail.Ticks = gateway.Snapshot{}, 0, nil
 	}
@@ -149,22 +159,36 @@ func (s *servedRun) take(sn *gateway.Snapshot) {
 	s.latest.Store(&servedView{s.view(at, sn, about.Promise), about})
 }
 
-// count books what was new since the last answer.
+// instant is when counts were taken, in nanoseconds of the server's life.
+func instant(sn *gateway.Snapshot) int64 { return int64(min(max(sn.ElapsedS, 0), 1e9) * 1e9) }
+
+// count books what was new since the last answer, shared out over the steps in
+// which it came: an answer is seldom due exactly at the end of one.
 func (s *servedRun) count(at int64, sn *gateway.Snapshot) {
 	t := &s.trail
-	i := max((at-t.From)/t.Step-1, 0) // it came in the step before
-	if i >= int64(len(t.Ticks)+attachTicks) {
-		t.From, t.Ticks, i = at/t.Step*t.Step, nil, 0
+	since := max(instant(&s.last), t.From)
+	if at-t.From >= int64(len(t.Ticks)+attachTicks)*t.Step { // nothing was seen for long
+		since = at / t.Step * t.Step
+		t.From, t.Ticks = since, nil
 	}
+	at = max(at, since+1)
 	ticks := append([]report.Tick(nil), t.Ticks...) // the dashboard has the old ones
-	for int64(len(ticks)) <= i {
+	for int64(len(ticks)) <= (at-1-t.From)/t.Step {
 		ticks = append(ticks, report.Tick{})
 	}
-	was := &s.last.Totals
-	k := &ticks[i]
-	k.Offered += uint32(min(max(sn.Totals.Offered-was.Offered, 0), 1<<31))
-	k.Admitted += uint32(min(max(sn.Totals.Admitted-was.Admitted, 0), 1<<31))
-	k.Refused += uint32(min(max(sn.Totals.Refused-was.Refused, 0), 1<<31))
+	now, was := sn.Totals, s.last.Totals
+	share := func(to func(*report.Tick) *uint32, n int64) {
+		n = min(max(n, 0), 1<<31)
+		for i, given := (since-t.From)/t.Step, int64(0); i < int64(len(ticks)); i++ {
+			part := float64(min(t.From+(i+1)*t.Step, at)-since) / float64(at-since)
+			upTo := int64(part*float64(n) + 0.5)
+			*to(&ticks[i]) += uint32(upTo - given)
+			given = upTo
+		}
+	}
+	share(func(k *report.Tick) *uint32 { return &k.Offered }, now.Offered-was.Offered)
+	share(func(k *report.Tick) *uint32 { return &k.Admitted }, now.Admitted-was.Admitted)
+	share(func(k *report.Tick) *uint32 { return &k.Refused }, now.Refused-was.Refused)
 	if over := len(ticks) - attachTicks; over > 0 {
 		ticks = ticks[over:]
 		t.From += int64(over) * t.Step
@@ -199,6 +223,13 @@ func (s *servedRun) view(at int64, sn *gateway.Snapshot, p *report.Promise) *rep
 	return v
 }
 
+// line is the newest answer in one.
+func (s *servedRun) line() string {
+	snap := s.Snapshot()
+	t := snap.Totals
+	return fmt.Sprintf("%6.0f s  offered %d  admitted %d  refused %d\n", float64(snap.At)/1e9, t.Offered, t.Admitted, t.Refused)
+}
+
 // watchServer shows a server until the dashboard is left, or in lines until an
 // interrupt.
 func (o *tuiOptions) watchServer(ctx context.Context, view tui.View) error {
@@ -210,7 +241,10 @@ func (o *tuiOptions) watchServer(ctx context.Context, view tui.View) error {
 		ctx, end := context.WithCancel(ctx)
 		defer end()
 		go s.follow(ctx, func(error) {})
-		return dashboardError(startDashboard(ctx, o.app, o.console, s, view).Wait())
+		if err := startDashboard(ctx, o.app, o.console, s, view).Wait(); err != nil {
+			return dashboardError(err)
+		}
+		return o.print(s.line())
 	}
 	w := &errWriter{w: o.app.stdout}
 	ctx, end := context.WithCancel(ctx)
@@ -220,8 +254,7 @@ func (o *tuiOptions) watchServer(ctx context.Context, view tui.View) error {
 		if lines++; lines%2 == 1 {
 			return // a line a second
 		}
-		t := s.Snapshot().Totals
-		fmt.Fprintf(w, "%6.0f s  offered %d  admitted %d  refused %d\n", float64(s.Snapshot().At)/1e9, t.Offered, t.Admitted, t.Refused)
+		io.WriteString(w, s.line())
 		if err != nil || w.err != nil {
 			end()
 		}

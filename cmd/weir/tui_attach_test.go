@@ -7,7 +7,9 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/weir-cli/weir/gateway"
 	"github.com/weir-cli/weir/report"
 	"github.com/weir-cli/weir/tui"
 )
@@ -76,6 +78,44 @@ func TestAttach(t *testing.T) {
 	}
 	answer, status = counts(1, 1, 1), 404
 	if err := s.ask(context.Background()); err == nil || !strings.Contains(err.Error(), "404") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// Answers that are due at any time of a step give even traffic an even chart,
+// with nothing lost: no step takes two answers and its neighbour none.
+func TestAttachSharesOut(t *testing.T) {
+	s := &servedRun{trail: report.Trail{Step: int64(attachEvery)}}
+	s.latest.Store(&servedView{})
+	elapsed, offered := 3.1, int64(310)
+	for i := range 60 {
+		sn := gateway.Snapshot{Schema: gateway.CountsSchema, Limit: "10/s", ElapsedS: elapsed}
+		sn.Totals.Offered, sn.Totals.Admitted = offered, offered/2
+		s.take(&sn)
+		elapsed += []float64{0.49, 0.51, 0.7, 0.3}[i%4]
+		offered = int64(elapsed * 100)
+	}
+	ticks := s.trail.Ticks
+	var sum uint32
+	for i, k := range ticks {
+		sum += k.Offered
+		if whole := i > 0 && i < len(ticks)-1; whole && (k.Offered < 48 || k.Offered > 52) {
+			t.Errorf("step %d has %d of 50", i, k.Offered)
+		}
+	}
+	if want := uint32(s.last.Totals.Offered - 310); sum != want {
+		t.Errorf("%d drawn of %d", sum, want)
+	}
+}
+
+// A server that does not answer in time is said to, in words.
+func TestAttachSaysWhatIsWrong(t *testing.T) {
+	hold := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-hold }))
+	defer server.Close()
+	defer close(hold)
+	s := &servedRun{url: server.URL, client: &http.Client{Timeout: 50 * time.Millisecond}}
+	if err := s.ask(context.Background()); err == nil || err.Error() != "nothing within 50ms" {
 		t.Errorf("got %v", err)
 	}
 }

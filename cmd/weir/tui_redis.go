@@ -180,7 +180,14 @@ func (o *tuiOptions) watchRedis(ctx context.Context, keys []string) error {
 	defer end()
 	if o.console.dashboard(o.app) {
 		go watched.follow(ctx, func(error) {})
-		return dashboardError(startDashboard(ctx, o.app, o.console, watched, tui.Bucket).Wait())
+		if err := startDashboard(ctx, o.app, o.console, watched, tui.Bucket).Wait(); err != nil {
+			return dashboardError(err)
+		}
+		return toStdout(o.app, func(w io.Writer) error {
+			out := &errWriter{w: w}
+			watched.lines(out)
+			return out.err
+		})
 	}
 	out := &errWriter{w: o.app.stdout}
 	watched.lines(out)
