@@ -130,6 +130,9 @@ func (f *Fleet) promise() string {
 		return f.cfg.Limit.String()
 	}
 	set := f.Rules()
+	if len(set.Rules) == 1 {
+		return fmt.Sprintf("1 rule, version %d", set.Version)
+	}
 	return fmt.Sprintf("%d rules, version %d", len(set.Rules), set.Version)
 }
 

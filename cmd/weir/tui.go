@@ -172,7 +172,7 @@ func (o *tuiOptions) openFile(ctx context.Context, path string, view tui.View) e
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return reachError(err, "weir load http://127.0.0.1:8080/ --events "+shellQuote(path))
+		return unopened(err, "weir load http://127.0.0.1:8080/ --events "+shellQuote(path))
 	}
 	defer f.Close()
 	in := bufio.NewReaderSize(f, 64<<10)
