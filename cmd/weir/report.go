@@ -22,7 +22,7 @@ func newReportCmd(a *app) *cobra.Command {
 	)
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
-		Short: "Report on a saved run again, with another promise or other checks, or compare several",
+		Short: "Report on a saved run again, by another promise, or compare several",
 		Long: `Reads the events that weir load --events wrote and makes the whole report from
 them again: same figures, same checks, same findings. --limit judges the run by
 another promise than its own. A file that was cut off is read as far as it goes,
