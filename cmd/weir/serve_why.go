@@ -48,6 +48,9 @@ several processes count together.`,
 		if err != nil {
 			return err
 		}
+		if _, clock := clockOfDay(until); clock && to.Before(from) {
+			to = to.AddDate(0, 0, 1) // past midnight, or still to come
+		}
 		if !from.IsZero() && !to.IsZero() && to.Before(from) {
 			return usagef("weir serve why KEY --log FILE --since 2h --until 1h", "--until %s is before --since %s", until, since)
 		}
@@ -121,15 +124,13 @@ func parseWhen(flag, text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	for _, form := range clockForms {
-		if t, err := time.Parse(form, text); err == nil {
-			y, m, d := now.UTC().Date()
-			t = time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
-			if t.After(now) {
-				t = t.AddDate(0, 0, -1)
-			}
-			return t, nil
+	if t, ok := clockOfDay(text); ok {
+		y, m, d := now.UTC().Date()
+		t = time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+		if t.After(now) {
+			t = t.AddDate(0, 0, -1)
 		}
+		return t, nil
 	}
 	for _, form := range append([]string{time.RFC3339}, dayForms...) {
 		if t, err := time.Parse(form, text); err == nil {
@@ -137,4 +138,13 @@ func parseWhen(flag, text string, now time.Time) (time.Time, error) {
 		}
 	}
 	return time.Time{}, usagef("weir serve why KEY --log FILE --"+flag+" 14:00", "--%s %q is neither a duration nor a time such as 14:00 or 2026-08-01T14:00:00Z", flag, text)
+}
+
+func clockOfDay(text string) (time.Time, bool) {
+	for _, form := range clockForms {
+		if t, err := time.Parse(form, text); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
 }
