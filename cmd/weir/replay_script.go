@@ -230,7 +230,7 @@ func readScript(path string, danger bool) (*replay.Script, error) {
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, reachError(err, "weir replay limiter.lua --trace storm.csv --limit 10/s,burst=20")
+		return nil, unopened(err, "correct the path, or say own for weir's own script of --limit")
 	}
 	s := replay.NewScript(path, string(text))
 	if found := replay.Dangers(s.Source); len(found) > 0 && !danger {

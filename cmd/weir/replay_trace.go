@@ -179,7 +179,7 @@ func traceError(path string, err error) error {
 	var file *fs.PathError
 	switch {
 	case errors.As(err, &file):
-		return unopened(err, "weir replay stats access.log")
+		return unopened(err, "correct the path, or let --profile retry-storm make a trace")
 	case errors.As(err, &field):
 		return usageError(fmt.Errorf("%s: %w", path, err), "it has "+field.Known)
 	case errors.As(err, &saved):
