@@ -22,6 +22,14 @@ type Call struct {
 	// Keys and Args are those of a captured EVALSHA, or the columns of a CSV
 	// without names from the fourth on.
 	Keys, Args [][]byte
+
+	unavailable bool // Recorded is Admitted for a status of 503
+}
+
+// record notes what the trace says became of the call.
+func (c *Call) record(text []byte, refused []int64) {
+	c.Recorded = verdictOf(text, refused)
+	c.unavailable = c.Recorded == report.Admitted && string(text) == "503"
 }
 
 // verdictOf reads what a trace says became of a call: a status, where refused

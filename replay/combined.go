@@ -141,7 +141,7 @@ func (f *combined) next(c *Call) error {
 	} else {
 		status, rest = rest[:3], nil
 	}
-	c.Recorded = verdictOf(status, f.o.Refused)
+	c.record(status, f.o.Refused)
 	line2 := logLine{head: head, request: request, status: status, rest: rest}
 	c.Key = line2.value(&f.key, f)
 	if len(c.Key) == 0 || len(c.Key) == 1 && c.Key[0] == '-' {

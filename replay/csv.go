@@ -79,7 +79,7 @@ func (f *csvFeed) next(c *Call) error {
 		return errCost
 	}
 	if f.verdict >= 0 {
-		c.Recorded = verdictOf(bytes.TrimSpace(f.cell(f.verdict)), f.o.Refused)
+		c.record(bytes.TrimSpace(f.cell(f.verdict)), f.o.Refused)
 	}
 	for i, col := range f.fields {
 		f.values[i] = f.cell(col)

@@ -91,7 +91,7 @@ func (f *ndjson) next(c *Call) error {
 	if c.Cost, ok = costOf(f.found[slotCost]); !ok {
 		return errCost
 	}
-	c.Recorded = verdictOf(f.found[slotVerdict], f.o.Refused)
+	c.record(f.found[slotVerdict], f.o.Refused)
 	c.Values = f.values
 	return nil
 }

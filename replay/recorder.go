@@ -2,6 +2,7 @@ package replay
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -133,6 +134,9 @@ func (r *recorder) finish(m report.Meta, seen Seen, trace string) *report.Result
 	result.Replay = &report.Replay{Trace: TraceOf(trace, &seen)}
 	if span := (seen.To - seen.From) / 1e9; !seen.Finer && span > 0 && seen.Calls > span {
 		result.Notes = append(result.Notes, "the trace's times are whole seconds: all calls of a second count as of its start, so a burst below what one second brings refuses more here than it would have")
+	}
+	if n := seen.Unavailable; n > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%s calls of the trace have status 503, which counts as admitted there; if the limiter answered it, as nginx does unless told otherwise, say --refused 429,503", report.Count(n)))
 	}
 	r.refusedKeys(result.Replay)
 	return result

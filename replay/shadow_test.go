@@ -139,6 +139,24 @@ func TestWholeSecondsAreSaid(t *testing.T) {
 	}
 }
 
+// nginx refuses with 503 unless it is told otherwise.
+func TestStatus503IsAskedAbout(t *testing.T) {
+	log := strings.Repeat("10.0.0.1 - - [01/Aug/2026:12:00:00 +0000] \"GET / HTTP/1.1\" 503 5 \"-\" \"-\"\n", 3)
+	for _, c := range []struct {
+		refused []int64
+		want    bool
+	}{{nil, true}, {[]int64{429, 503}, false}} {
+		sh := Shadow{Limit: spec(t, "5/s,burst=1")}
+		r, err := sh.Run(t.Context(), open(t, log, Options{Refused: c.refused}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if said := strings.Contains(strings.Join(r.Notes, " "), "3 calls of the trace have status 503"); said != c.want {
+			t.Errorf("refused %v: %q", c.refused, r.Notes)
+		}
+	}
+}
+
 // Keys that are taken from a credential unasked are hidden, also in lines that
 // cannot be read.
 func TestCredentialsAreHidden(t *testing.T) {

@@ -77,6 +77,8 @@ type Seen struct {
 	Relative bool
 	// Recorded counts calls with a verdict.
 	Recorded int64
+	// Unavailable counts calls with status 503 that count as admitted.
+	Unavailable int64
 	// Scripts counts a capture's script calls by SHA, the busiest few.
 	Scripts map[string]int64
 }
@@ -266,6 +268,9 @@ func (s *Source) took(c *Call) {
 	}
 	if c.Recorded != report.InFlight {
 		s.seen.Recorded++
+		if c.unavailable {
+			s.seen.Unavailable++
+		}
 	}
 	s.seen.Finer = s.seen.Finer || c.At%1e9 != 0
 	if !s.any {

@@ -19,13 +19,26 @@ func findBroken(e *evidence) *Finding {
 	if b.KeysJudged > 1 {
 		text += fmt.Sprintf(" %s of %s keys broke the promise.", Count(b.KeysBroken), Count(b.KeysJudged))
 	}
-	if findLocal(e) == nil && e.edge() == nil && findNever(e) == nil { // those say it better
+	switch {
+	case findLocal(e) != nil || e.edge() != nil || findNever(e) != nil: // those say it better
+	case e.oneMore():
+		more := e.judge.bucket
+		text += fmt.Sprintf(" One more than the burst is what limiters allow that do not count the first call, such as nginx's limit_req with nodelay and redis-cell: burst=%d there lets %d through at once. If that is what was meant, judge by burst=%d.",
+			more.burst, more.burst+1, more.burst+1)
+	default:
 		text += " Usual causes: counters that are not shared, a check and its update that are not one step, a clock that runs ahead, or a limit that is set higher than promised. Decide in one atomic step on one shared store, with one clock."
 	}
 	return &Finding{Severity: High, Text: text, Evidence: map[string]any{
 		"key": b.Key, "ratio": b.Ratio, "worst_excess": b.WorstExcess, "admitted": b.WorstAdmitted,
 		"allows": b.WorstAllows, "from_s": b.WorstInterval.FromS, "to_s": b.WorstInterval.ToS,
 		"keys_broken": b.KeysBroken}}
+}
+
+// oneMore reports that the limiter kept a bucket's rate and at most one call
+// more than its burst, with refusals to show that it counts. A quarter is for
+// clocks of whole milliseconds.
+func (e *evidence) oneMore() bool {
+	return e.judge.kind == bucketPromise && e.refused > 0 && e.r.Bound.WorstExcess < 1.25 && e.r.Bound.KeysBroken >= 1
 }
 
 // findLocal looks for N counters that each grant the whole promise: N times

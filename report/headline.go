@@ -27,8 +27,8 @@ func headline(r *Result) string {
 		return simulatedLine(r, got)
 	}
 	if b == nil {
-		return fmt.Sprintf("%s (%s). No limit was given to judge by; add one with --limit.",
-			got, percent(ratio(float64(t.Admitted), float64(t.Offered))))
+		return fmt.Sprintf("%s (%s)%s. No limit was given to judge by; add one with --limit.",
+			got, percent(ratio(float64(t.Admitted), float64(t.Offered))), unrefused(r))
 	}
 	if b.KeysJudged != 1 {
 		got += fmt.Sprintf(" on %s keys", Count(b.KeysJudged))
@@ -60,7 +60,7 @@ func headline(r *Result) string {
 	if why := usually(r); why != "" {
 		s += "; " + why
 	}
-	return s + "."
+	return s + unrefused(r) + "."
 }
 
 // simulatedLine is the answer of a simulated run that no promise judges.
@@ -96,7 +96,27 @@ func heldLine(r *Result, got string) string {
 			s += "; refused attempts seem to use up the limit"
 		}
 	}
-	return s + "."
+	return s + unrefused(r) + "."
+}
+
+// unrefused speaks of a run that was never refused and failed a lot with one
+// status: an outage, or a limiter that refuses with another status than 429,
+// as nginx does with 503 unless told otherwise.
+func unrefused(r *Result) string {
+	t := &r.Totals
+	if t.Refused > 0 || t.Failed < hiddenMin || 10*t.Failed < t.Offered || r.found("refusals-as-failures") {
+		return ""
+	}
+	most, n := "", int64(0)
+	for s, count := range r.Status {
+		if s >= "400" && (count > n || count == n && s < most) {
+			most, n = s, count
+		}
+	}
+	if n < hiddenMin || 2*n < t.Failed {
+		return ""
+	}
+	return fmt.Sprintf("; nothing was refused and %s answers were failures with status %s: if that is how the limiter refuses, say --refused 429,%s", Count(n), Clean(most), Clean(most))
 }
 
 func (r *Result) found(id string) bool {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"embed"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -67,6 +68,12 @@ func nearScenario(name string) string {
 	}
 	if group := strings.TrimSuffix(name, "/"); slices.ContainsFunc(names, func(n string) bool { return strings.HasPrefix(n, group+"/") }) {
 		return "weir sim list " + group
+	}
+	begin := slices.DeleteFunc(slices.Clone(names), func(n string) bool {
+		return !strings.HasPrefix(n, name) && !strings.HasPrefix(n[strings.IndexByte(n, '/')+1:], name)
+	})
+	if len(begin) == 1 && len(name) > 1 {
+		return fmt.Sprintf("did you mean %q?", begin[0])
 	}
 	if hint := profiles.OneOf(name, names); strings.HasPrefix(hint, "did you mean") {
 		return hint

@@ -29,7 +29,7 @@ func newDemoCmd(a *app) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "demo [TOUR]",
-		Short: "Watch a storm and a herd meet a limiter, in half a minute, with nothing to set up",
+		Short: "Watch a storm and a herd meet a limiter, with nothing to set up",
 		Long: `Starts gateways and clients in this process, on loopback, and tells a story in
 four acts: a retry storm against gateways that each count for themselves, the
 same storm against one shared bucket, and a herd of refused clients that come

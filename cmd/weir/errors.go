@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"runtime"
 	"strings"
 	"syscall"
@@ -66,6 +67,15 @@ func reachError(err error, hint string) error {
 func handlesOr(err error, hint string) error {
 	if errors.Is(err, syscall.EMFILE) {
 		hint = "ulimit -n 4096"
+	}
+	return reachError(err, hint)
+}
+
+// unopened is reachError for a file that could not be opened. hint makes such a
+// file, which is no help for one that is there.
+func unopened(err error, hint string) error {
+	if errors.Is(err, fs.ErrPermission) {
+		hint = "ls -l, and run weir as who may read it"
 	}
 	return reachError(err, hint)
 }

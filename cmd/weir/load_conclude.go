@@ -86,7 +86,7 @@ func verdictError(r *report.Result) error {
 				worst, n = class, count
 			}
 		}
-		return reachError(fmt.Errorf("no attempt was answered as admitted or refused: %d of %d failed, most with %s", t.Failed, t.Offered, worst),
+		return reachError(fmt.Errorf("no attempt was answered as admitted or refused: %s of %s failed, most with %s", report.Count(t.Failed), report.Count(t.Offered), worst),
 			failedHint(worst, r.Status))
 	}
 	if r.Sender.Trust == report.Bad {

@@ -66,6 +66,15 @@ func (o *output) write(a *app, fn func(w io.Writer) error) error {
 	return reachError(fmt.Errorf("%w; the result is on stdout instead", f.err), f.hint)
 }
 
+// writeOnce is write for what can be made again and not told twice, such as a
+// trace read from a pipe: a file that cannot be written is the end of it.
+func (o *output) writeOnce(a *app, fn func(w io.Writer) error) error {
+	if o.toStdout() {
+		return toStdout(a, fn)
+	}
+	return writeOutFile(o.file, fn)
+}
+
 func toStdout(a *app, fn func(w io.Writer) error) error {
 	w := &errWriter{w: a.stdout}
 	buf := bufio.NewWriter(w)

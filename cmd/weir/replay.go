@@ -68,6 +68,9 @@ clock, waits that are not true, work that grows.`,
 	cmd.Use = "replay [TRACE|SCRIPT]"
 	cmd.Args = atMost("TRACE|SCRIPT")
 	cmd.Annotations = map[string]string{takesArguments: "yes"}
+	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		return nil, cobra.ShellCompDirectiveDefault // a file, which the verbs below would rule out
+	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return o.run(cmd, args) }
 	fs := cmd.Flags()
 	fs.StringVar(&o.limit, "limit", "", "the limit that decides, such as `10/s,burst=20`")

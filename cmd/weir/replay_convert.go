@@ -57,7 +57,7 @@ that cannot be read are left out. TRACE may be - for stdin.`,
 			}
 			defer tr.close()
 			var cut error
-			err = out.write(a, func(w io.Writer) error {
+			err = out.writeOnce(a, func(w io.Writer) error {
 				cut = replay.Convert(cmd.Context(), w, tr.Source, out.format, fields)
 				return nil
 			})

@@ -226,7 +226,7 @@ const maxScript = 1 << 20
 func readScript(path string, danger bool) (*replay.Script, error) {
 	text, err := readBounded(path, maxScript)
 	if err != nil {
-		return nil, reachError(err, "weir replay limiter.lua --trace storm.csv --limit 10/s,burst=20")
+		return nil, unopened(err, "correct the path, or say own for weir's own script of --limit")
 	}
 	if len(text) > maxScript {
 		return nil, usagef("weir replay limiter.lua --trace storm.csv", "%s is longer than a script may be: %s bytes", report.Clean(path), report.Count(maxScript))

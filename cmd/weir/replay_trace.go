@@ -190,7 +190,7 @@ func traceError(path string, err error) error {
 	case errors.Is(err, context.Canceled):
 		return errInterrupted
 	case errors.As(err, &file):
-		return reachError(err, "weir replay stats access.log")
+		return unopened(err, "correct the path, or let --profile retry-storm make a trace")
 	case errors.As(err, &field):
 		return usageError(fmt.Errorf("%s: %w", path, err), "it has "+field.Known)
 	case errors.As(err, &saved):

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,16 +21,29 @@ func newReportCmd(a *app) *cobra.Command {
 		limitArg string
 	)
 	cmd := &cobra.Command{
-		Use:   "report FILE",
-		Short: "Report on a saved run again, with another promise or other checks",
+		Use:   "report FILE...",
+		Short: "Report on a saved run again, by another promise, or compare several",
 		Long: `Reads the events that weir load --events wrote and makes the whole report from
 them again: same figures, same checks, same findings. --limit judges the run by
 another promise than its own. A file that was cut off is read as far as it goes,
-and the report says so.`,
+and the report says so. What --json wrote is read too; it is judged already, so
+that --limit cannot judge it again.
+
+Several files are put side by side: what each came to, and a table of figures.
+JSON and CSV have every figure of each.`,
 		Example: `  weir report herd.ndjson
+  weir report before.ndjson after.ndjson
   weir report herd.ndjson --limit 20/s,burst=40 --check 'refused_share<50%' --json`,
-		Args: argNames("FILE"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return argNames("FILE")(cmd, args)
+			}
+			return nil
+		},
 		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return compareSaved(a, args, limitArg, *checks, out)
+			}
 			r, err := reportOn(args[0], limitArg, *checks)
 			if err != nil {
 				return err
@@ -60,12 +75,33 @@ func reportOn(path, limitText string, exprs []string) (*report.Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	r, err := readRun(path, promise)
+	if err != nil {
+		return nil, err
+	}
+	r.AddChecks(checks)
+	return r, nil
+}
+
+// readRun reads the events of a run, or its result.
+func readRun(path string, promise *report.Promise) (*report.Result, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, reachError(err, "weir load http://127.0.0.1:8080/ --events "+path)
+		return nil, unopened(err, "weir load http://127.0.0.1:8080/ --events "+shellQuote(path))
 	}
 	defer f.Close()
-	saved, err := report.NewEventReader(f)
+	in := bufio.NewReaderSize(f, 64<<10)
+	if isResult(in) {
+		if promise != nil {
+			return nil, usageError(fmt.Errorf("%s: %w", path, errLimitOnResult), "weir report "+shellQuote(path))
+		}
+		r, err := report.ReadResult(in)
+		if err != nil {
+			return nil, usageError(fmt.Errorf("%s: %w", path, err), savedHint)
+		}
+		return r, nil
+	}
+	saved, err := report.NewEventReader(in)
 	if err != nil {
 		return nil, savedError(path, err)
 	}
@@ -73,16 +109,48 @@ func reportOn(path, limitText string, exprs []string) (*report.Result, error) {
 	if err != nil {
 		return nil, savedError(path, err)
 	}
-	r.AddChecks(checks)
 	return r, nil
 }
+
+// isResult reports whether in holds an indented document and not lines of
+// events: its first line is a brace alone.
+func isResult(in *bufio.Reader) bool {
+	head, _ := in.Peek(512)
+	line, _, _ := strings.Cut(string(head), "\n")
+	return strings.TrimSpace(line) == "{"
+}
+
+// compareSaved puts several saved runs side by side.
+func compareSaved(a *app, paths []string, limitText string, exprs []string, out *output) error {
+	if len(exprs) > 0 {
+		return usagef("weir report "+shellQuote(paths[0])+" --check "+shellQuote(exprs[0]), "--check judges one run, and there are %d files", len(paths))
+	}
+	if out.format == "junit" {
+		return usagef("--format json", "--format junit is the result of one run, and there are %d files", len(paths))
+	}
+	_, promise, err := parsePromise(limitText)
+	if err != nil {
+		return err
+	}
+	var runs savedRuns
+	for _, path := range paths {
+		r, err := readRun(path, promise)
+		if err != nil {
+			return err
+		}
+		runs = append(runs, savedRun{path, r.Name, r.Verdict, report.Headline(r), report.Figures(r)})
+	}
+	return out.write(a, func(w io.Writer) error { return runs.write(w, out.format, a.width()) })
+}
+
+const savedHint = "weir report takes what weir load --events FILE or --json --out FILE wrote"
 
 func savedError(path string, err error) error {
 	var se *report.SavedError
 	if errors.As(err, &se) {
-		return usageError(fmt.Errorf("%s: %w", path, err), "weir report takes what weir load --events FILE wrote")
+		return usageError(fmt.Errorf("%s: %w", path, err), savedHint)
 	}
-	return reachError(err, "weir report takes what weir load --events FILE wrote")
+	return reachError(err, savedHint)
 }
 
 // parseChecks reads --check.

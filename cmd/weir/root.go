@@ -50,6 +50,7 @@ Exit codes: 0 every check held, 1 a check failed, 2 usage or configuration,
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
 	root.SetFlagErrorFunc(flagError)
+	root.SetUsageFunc(usageFunc(a))
 	settings := newSettings(a, root.PersistentFlags())
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error { return settings.bind(cmd) }
 
@@ -83,6 +84,17 @@ func newHelpCmd() *cobra.Command {
 		Use:    "help [VERB]",
 		Short:  "Show the help of a verb",
 		Hidden: true,
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			var names []string
+			if target, rest, err := cmd.Root().Find(args); err == nil && len(rest) == 0 {
+				for _, sub := range target.Commands() {
+					if sub.IsAvailableCommand() {
+						names = append(names, sub.Name()+"\t"+sub.Short)
+					}
+				}
+			}
+			return names, cobra.ShellCompDirectiveNoFileComp
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			target, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {

@@ -140,10 +140,12 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 	fs.BoolVarP(&o.quiet, "quiet", "q", false, "no addresses on stderr, only errors")
 	o.out = newOutput(fs, "text", "json", "csv")
 	o.keyHeaderFlag = func() bool { return fs.Changed("key-header") }
+	complete(cmd, "design", func() []string { return strings.Split(designNames(), " | ") }, cobra.ShellCompDirectiveNoFileComp)
+	complete(cmd, "dialect", dialect.Styles, cobra.ShellCompDirectiveNoFileComp)
+	complete(cmd, "wrong", mistakes, cobra.ShellCompDirectiveNoFileComp)
 	o.designGiven = func() bool { return fs.Changed("design") }
 	o.refusalLatencyIsSame = func() bool { return !fs.Changed("refusal-latency") }
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return runServe(cmd.Context(), a, o, repeatLine(cmd)) }
-	underHeadings(a, cmd, serveHeadings...)
 	cmd.AddCommand(newServeRulesCmd(a), newServeWhyCmd(a), newServeMeteredCmd(a))
 	return cmd
 }
@@ -152,6 +154,16 @@ finish, and prints what it saw. Ending a run without --for by Ctrl-C is exit 0.`
 type designFlag struct{ gateway.Design }
 
 func (d *designFlag) Type() string { return "DESIGN" }
+
+// mistakes are the names that --wrong takes, without their values.
+func mistakes() []string {
+	var names []string
+	for _, w := range gateway.WrongNames() {
+		name, _, _ := strings.Cut(w, "=")
+		names = append(names, strings.TrimSuffix(name, "["))
+	}
+	return names
+}
 
 func designNames() string {
 	var names []string

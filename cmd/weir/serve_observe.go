@@ -112,7 +112,7 @@ func openInput(a *app, path, hint string) (io.ReadCloser, error) {
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, reachError(err, hint)
+		return nil, unopened(err, hint)
 	}
 	return f, nil
 }

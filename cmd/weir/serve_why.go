@@ -27,12 +27,13 @@ refusal that was remembered, or what stands in for a store that does not answer.
 KEY is the caller's key or address, as it is or as the log hides it. Logs of
 several processes count together.`,
 		Example: `  weir serve why k-7 --log decisions.ndjson
+  weir serve why k-7 --log decisions.ndjson --since 14:00 --until 14:05
   weir serve why k-7 --log gw-1.ndjson --log gw-2.ndjson --since 2h --json`,
 		Args: argNames("KEY"),
 	}
 	fs := cmd.Flags()
 	fs.StringArrayVar(&logs, "log", nil, "the decision log, a `FILE` or - for stdin (repeatable)")
-	fs.StringVar(&since, "since", "", "only from this `TIME` on, such as 2h (ago) or 2026-08-01T12:00:00Z")
+	fs.StringVar(&since, "since", "", "only from this `TIME` on, such as 2h (ago), 14:00 (UTC) or 2026-08-01T14:00:00Z")
 	fs.StringVar(&until, "until", "", "only up to this `TIME`")
 	out = newOutput(fs, "text", "json")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
@@ -46,6 +47,9 @@ several processes count together.`,
 		to, err := parseWhen("until", until, a.now())
 		if err != nil {
 			return err
+		}
+		if _, clock := clockOfDay(until); clock && to.Before(from) {
+			to = to.AddDate(0, 0, 1) // past midnight, or still to come
 		}
 		if !from.IsZero() && !to.IsZero() && to.Before(from) {
 			return usagef("weir serve why KEY --log FILE --since 2h --until 1h", "--until %s is before --since %s", until, since)
@@ -104,7 +108,15 @@ func readJournal(a *app, path string, q *journal.Inquiry) (bad int, err error) {
 	return bad, nil
 }
 
-// parseWhen reads a time, or how long ago it is.
+// clockForms are times of day, and dayForms times without a zone. Both are in
+// UTC, as answers and logs show them.
+var (
+	clockForms = []string{"15:04", time.TimeOnly}
+	dayForms   = []string{time.DateOnly, "2006-01-02 15:04", time.DateTime, "2006-01-02T15:04", "2006-01-02T15:04:05", "2006-01-02T15:04Z"}
+)
+
+// parseWhen reads a time, or how long ago it is. A time of day is the last one
+// that has been.
 func parseWhen(flag, text string, now time.Time) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
@@ -112,9 +124,27 @@ func parseWhen(flag, text string, now time.Time) (time.Time, error) {
 	if d, err := time.ParseDuration(text); err == nil && d >= 0 {
 		return now.Add(-d), nil
 	}
-	t, err := time.Parse(time.RFC3339, text)
-	if err != nil {
-		return t, usagef("weir serve why KEY --log FILE --"+flag+" 2h", "--%s %q is neither a duration nor a time such as 2026-08-01T12:00:00Z", flag, text)
+	if t, ok := clockOfDay(text); ok {
+		y, m, d := now.UTC().Date()
+		t = time.Date(y, m, d, t.Hour(), t.Minute(), t.Second(), 0, time.UTC)
+		if t.After(now) {
+			t = t.AddDate(0, 0, -1)
+		}
+		return t, nil
 	}
-	return t, nil
+	for _, form := range append([]string{time.RFC3339}, dayForms...) {
+		if t, err := time.Parse(form, text); err == nil {
+			return t, nil
+		}
+	}
+	return time.Time{}, usagef("weir serve why KEY --log FILE --"+flag+" 14:00", "--%s %q is neither a duration nor a time such as 14:00 or 2026-08-01T14:00:00Z", flag, text)
+}
+
+func clockOfDay(text string) (time.Time, bool) {
+	for _, form := range clockForms {
+		if t, err := time.Parse(form, text); err == nil {
+			return t, true
+		}
+	}
+	return time.Time{}, false
 }

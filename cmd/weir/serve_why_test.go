@@ -95,3 +95,22 @@ func TestEachLine(t *testing.T) {
 		}
 	}
 }
+
+// A ticket says "at 14:02": the last such time of day, in UTC as the log has it.
+func TestParseWhen(t *testing.T) {
+	now := time.Date(2026, 8, 2, 14, 1, 0, 0, time.FixedZone("", 7200)) // 12:01 UTC
+	for text, want := range map[string]string{
+		"11:58": "2026-08-02T11:58:00Z", "12:01": "2026-08-02T12:01:00Z", "12:02": "2026-08-01T12:02:00Z", "14:02:30": "2026-08-01T14:02:30Z",
+		"2h": "2026-08-02T10:01:00Z", "2026-07-31": "2026-07-31T00:00:00Z", "2026-07-31 14:02": "2026-07-31T14:02:00Z",
+		"2026-07-31T14:02": "2026-07-31T14:02:00Z", "2026-07-31T14:02:03+02:00": "2026-07-31T12:02:03Z",
+	} {
+		if got, err := parseWhen("since", text, now); err != nil || got.UTC().Format(time.RFC3339) != want {
+			t.Errorf("%s: %v, %v; want %s", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"yesterday", "25:00", "-2h", "14"} {
+		if got, err := parseWhen("since", text, now); err == nil {
+			t.Errorf("%s is read as %v", text, got)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -136,6 +137,9 @@ func was(n int64, noun string) string {
 func rate(n int64, seconds float64) string {
 	if seconds <= 0 {
 		return "?"
+	}
+	if r := float64(n) / seconds; r >= 1000 {
+		return report.Count(int64(math.Round(r)))
 	}
 	return fmt.Sprintf("%.1f", float64(n)/seconds)
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -74,6 +73,9 @@ that all see the same traffic.`,
 	out = newOutput(fs, "text", "json", "csv")
 	return cmd
 }
+
+// compareSchema names the document of several runs side by side.
+const compareSchema = "weir.compare/v1"
 
 // comparison is several runs side by side.
 type comparison struct {
@@ -146,7 +148,7 @@ func (c *comparison) write(w io.Writer, format string, width int) error {
 			Schema string   `json:"schema"`
 			Runs   []run    `json:"runs"`
 			Notes  []string `json:"notes,omitempty"`
-		}{Schema: "weir.compare/v1", Notes: c.notes}
+		}{Schema: compareSchema, Notes: c.notes}
 		for _, r := range c.results {
 			doc.Runs = append(doc.Runs, run{r.Name, r.Model.About, r.Model.Parameters, r.Figures})
 		}
@@ -168,62 +170,12 @@ func (c *comparison) write(w io.Writer, format string, width int) error {
 	}
 	writeColumns(&b, answers, width)
 	b.WriteByte('\n')
-	c.writeTable(&b, width)
+	sideBySide(&b, c.rows(false, sim.ShortNumber), c.unit, width)
 	for _, n := range c.notes {
 		fmt.Fprintf(&b, "note: %s.\n", n)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// writeTable writes the figures with their units, and as many runs beside each
-// other as the width has room for; the others follow below.
-func (c *comparison) writeTable(b *strings.Builder, width int) {
-	rows := c.rows(false, sim.ShortNumber)
-	groups := make([]string, len(rows[0])) // above the heads, which they would widen
-	for i, name := range rows[0] {
-		if at := strings.LastIndexByte(name, '/') + 1; i > 0 {
-			groups[i], rows[0][i] = name[:at], name[at:]
-		}
-	}
-	wide := make([]int, len(groups))
-	for _, row := range append([][]string{groups}, rows...) {
-		for i, cell := range row {
-			wide[i] = max(wide[i], utf8.RuneCountInString(cell))
-		}
-	}
-	longestUnit := 0
-	for _, row := range rows[1:] {
-		unit, _ := c.unit(row[0], 0, len(c.results))
-		longestUnit = max(longestUnit, len(unit))
-	}
-	for from := 1; from < len(groups); {
-		to, used := from, wide[0]+2+longestUnit
-		for to < len(groups) && (to == from || used+2+wide[to] <= width) {
-			used += 2 + wide[to]
-			to++
-		}
-		if from > 1 {
-			b.WriteByte('\n')
-		}
-		for k, row := range append([][]string{groups}, rows...) {
-			line := fmt.Sprintf("%-*s", wide[0], row[0])
-			for i := from; i < to; i++ {
-				line += fmt.Sprintf("  %*s", wide[i], row[i])
-			}
-			if k > 1 {
-				unit, ok := c.unit(row[0], from-1, to-1)
-				if !ok {
-					continue // none of these runs reports it
-				}
-				line += "  " + unit
-			}
-			if line = strings.TrimRight(line, " "); line != "" {
-				b.WriteString(line + "\n")
-			}
-		}
-		from = to
-	}
 }
 
 // unit is that of a figure in the first of some runs that reports it.

@@ -47,7 +47,7 @@ func newTUICmd(a *app) *cobra.Command {
 	o := tuiOptions{app: a}
 	cmd := &cobra.Command{
 		Use:   "tui FILE | KEY...",
-		Short: "Look at a saved run, a server that runs, or keys in Redis, on a dashboard",
+		Short: "A dashboard of a saved run, a running server or keys in Redis",
 		Long: `Shows what weir load --events or weir load --json kept, to be wound through in
 time, or with --attach a weir serve that is running. The dashboard of a run that
 is being sent is weir load --tui, that of a simulation weir sim --tui.
@@ -176,7 +176,7 @@ func (o *tuiOptions) openFile(ctx context.Context, path string, view tui.View) e
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return reachError(err, "weir load http://127.0.0.1:8080/ --events "+shellQuote(path))
+		return unopened(err, "weir load http://127.0.0.1:8080/ --events "+shellQuote(path))
 	}
 	defer f.Close()
 	if st, err := f.Stat(); err == nil && st.Size() > readingLong && w == 0 && o.console.screen(o.app) {

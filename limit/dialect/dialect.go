@@ -94,6 +94,11 @@ const (
 	noteEnd
 )
 
+// OddWait are the notes that make a wait doubtful. The others speak of counts,
+// or of what a status means.
+const OddWait = Malformed | BadRetryAfter | NotWhole | Duplicate | Past | TooLong | LikelyMillis |
+	Disagree | NotHTTPDate | LikelyUnix | EpochReset
+
 // Tri is an order to retry or not: 0 none, 1 yes, -1 no.
 type Tri int8
 

@@ -50,7 +50,7 @@ func (j *judge) fill(a *load.Attempt, status int, refused bool, body []byte) {
 	if ans.Notes&dialect.BadRetryAfter != 0 {
 		ev.Has |= report.BadRetryAfter
 	}
-	if ans.Notes != 0 {
+	if ans.Notes&dialect.OddWait != 0 {
 		ev.Has |= report.Suspect
 	}
 	if w := &ans.Wait; w.Has {

@@ -402,3 +402,19 @@ func TestWaitsAboveTheCapStopTheClient(t *testing.T) {
 		}
 	}
 }
+
+// A refusal with a proxy's stock page and no wait has no wait that could look
+// wrong; one that gives milliseconds has.
+func TestOnlyAWaitCanBeSuspect(t *testing.T) {
+	page := "<html>\r\n<head><title>503 Service Temporarily Unavailable</title></head>\r\n<body>\r\n<center><h1>503 Service Temporarily Unavailable</h1></center>\r\n<hr><center>nginx/1.22.1</center>\r\n</body>\r\n</html>\r\n"
+	for _, c := range []struct {
+		head string
+		odd  bool
+	}{{"", false}, {"Retry-After: 3\r\n", false}, {"Retry-After: 1.5\r\n", true}} {
+		url := serveRaw(t, answering(fmt.Sprintf("HTTP/1.1 503 Service Temporarily Unavailable\r\nServer: nginx/1.22.1\r\n%sContent-Type: text/html\r\nContent-Length: %d\r\n\r\n%s", c.head, len(page), page)))
+		r, _ := testRun{urls: []string{url}, profile: clients(1, "give-up"), max: 3, change: func(cfg *Config) { cfg.Refused.Status, _ = ParseStatusSet("503") }}.do(t, false)
+		if r.Totals.Refused != 3 || r.RetryAfter.Suspect > 0 != c.odd {
+			t.Errorf("%q: refused %d, %+v", c.head, r.Totals.Refused, r.RetryAfter)
+		}
+	}
+}
