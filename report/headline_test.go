@@ -15,6 +15,7 @@ func TestHeadlineCountsKeys(t *testing.T) {
 		}
 	}
 }
+
 // nginx's limit_req answers 503 unless limit_req_status says otherwise, without
 // Retry-After: that may be an outage as well, so the answer names both.
 func TestHeadlineNamesAStatusThatMayBeARefusal(t *testing.T) {
