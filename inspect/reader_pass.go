@@ -123,9 +123,11 @@ func (p *pass) values(live []int) error {
 	readers := make([]valueReader, len(live))
 	for j, i := range live {
 		e := &p.s.Entries[i]
-		ttls[j] = redis.NewIntCmd(p.ctx, "pttl", e.Key) // as a number: some are too long for a Duration
-		_ = pipe.Process(p.ctx, ttls[j])                // only queued; its reply is looked at below
 		readers[j] = p.ask(pipe, e)
+		// Last, so that of a key that is still there all has been read; and as a
+		// number: some are too long for a Duration.
+		ttls[j] = redis.NewIntCmd(p.ctx, "pttl", e.Key)
+		_ = pipe.Process(p.ctx, ttls[j]) // only queued; its reply is looked at below
 	}
 	before := p.o.Clock()
 	if err := p.send(pipe, noTouch); err != nil {
