@@ -68,11 +68,12 @@ several processes count together.`,
 			if out.format == "json" {
 				return writeJSON(w, struct {
 					Schema string `json:"schema"`
+					Asked  string `json:"asked"`
 					*journal.Answer
 					BadLines int `json:"bad_lines"`
-				}{whySchema, answer, bad})
+				}{whySchema, exact(args[0]), answer, bad})
 			}
-			return writeWhy(w, answer, bad, a.width())
+			return writeWhy(w, args[0], answer, bad, a.width())
 		})
 	}
 	return cmd

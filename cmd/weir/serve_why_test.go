@@ -28,7 +28,7 @@ func TestWhyText(t *testing.T) {
 		Missing:  journal.Gap{Lines: 1234, Refusals: 1},
 	}
 	var b bytes.Buffer
-	if err := writeWhy(&b, a, 2, 76); err != nil {
+	if err := writeWhy(&b, "k-7", a, 2, 76); err != nil {
 		t.Fatal(err)
 	}
 	const want = `k-7 (plan gold) was held at 80.0 a second by rule requests (80/s,burst=80,
@@ -58,13 +58,36 @@ note: 2 lines could not be read.
 		want string
 	}{
 		{"an empty log", journal.Answer{}, "The log says nothing about that time."},
-		{"nobody of that name", journal.Answer{Lines: 1}, "No line names that caller"},
+		{"nobody of that name", journal.Answer{Lines: 1}, "names k: it was not refused"},
 		{"never refused", journal.Answer{Lines: 1, Name: "k", Sampled: journal.Sampled{Admitted: 2}}, "k was not refused"},
 		{"refused a moment ago", journal.Answer{Lines: 1, Name: "k", Sampled: journal.Sampled{Refused: 2}}, "its counts are not in the log yet"},
 	} {
 		b.Reset()
-		if err := writeWhy(&b, &tt.a, 0, 200); err != nil || !strings.Contains(b.String(), tt.want) {
+		if err := writeWhy(&b, "k", &tt.a, 0, 200); err != nil || !strings.Contains(b.String(), tt.want) {
 			t.Errorf("%s: %s %v", tt.why, b.String(), err)
+		}
+	}
+}
+
+// Who asks for k-7 is answered about k-7, also where the log hides it, and told
+// once as what.
+func TestWhyNamesWhoWasAskedFor(t *testing.T) {
+	at := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	a := &journal.Answer{
+		Name: "key#0123abcd", From: at, To: at.Add(time.Minute), Lines: 9,
+		Spells: []journal.Spell{{Rule: journal.Rule{Name: "requests", Limit: "80/s,burst=80", From: "default"},
+			Since: at, Until: at.Add(time.Second), Admitted: 80, AdmittedUnits: 80, Refused: 1, RefusedBy: map[string]int64{"store": 1}}},
+	}
+	for asked, want := range map[string]string{
+		"k-7":          "k-7 was held at 80.0 a second",
+		"key#0123abcd": "key#0123abcd was held at 80.0 a second",
+	} {
+		var b bytes.Buffer
+		if err := writeWhy(&b, asked, a, 0, 200); err != nil || !strings.HasPrefix(b.String(), want) {
+			t.Errorf("%s: %s, %v", asked, b.String(), err)
+		}
+		if n := strings.Count(b.String(), "key#0123abcd"); n != 1 {
+			t.Errorf("%s: the hidden name stands there %d times, want once:\n%s", asked, n, b.String())
 		}
 	}
 }

@@ -27,23 +27,25 @@ var refusedBy = map[string]string{
 	"closed":      "the rule's failing closed, because the store did not answer",
 }
 
-// writeWhy answers in sentences.
-func writeWhy(w io.Writer, a *journal.Answer, bad, width int) error {
+// writeWhy answers in sentences, about the caller by the name that was asked
+// for: who typed it knows it, whatever the log hides.
+func writeWhy(w io.Writer, asked string, a *journal.Answer, bad, width int) error {
 	say := func(indent, format string, args ...any) {
 		fmt.Fprintln(w, fold(fmt.Sprintf(format, args...), indent, width))
 	}
 	clock := clockOf(a.From, a.To)
+	who := who(asked, a.Plan)
 	switch {
 	case a.Lines == 0:
 		say("", "The log says nothing about that time.")
 	case a.Name == "":
-		say("", "No line names that caller between %s and %s: it was not refused then, and none of its requests was drawn for the log.", clock(a.From), clock(a.To))
+		say("", "No line between %s and %s names %s: it was not refused then, and none of its requests was drawn for the log.", clock(a.From), clock(a.To), who)
 	case len(a.Spells) == 0 && a.Sampled.Refused == 0:
-		say("", "%s was not refused between %s and %s. %s", who(a), clock(a.From), clock(a.To), sampled(a))
+		say("", "%s was not refused between %s and %s. %s", who, clock(a.From), clock(a.To), sampled(a))
 	case len(a.Spells) == 0:
-		say("", "%s was refused between %s and %s, but its counts are not in the log yet. %s", who(a), clock(a.From), clock(a.To), sampled(a))
+		say("", "%s was refused between %s and %s, but its counts are not in the log yet. %s", who, clock(a.From), clock(a.To), sampled(a))
 	default:
-		whySpellsText(say, a, clock)
+		whySpellsText(say, who, a, clock)
 	}
 	if n := len(a.Versions); n > 1 {
 		parts := make([]string, 0, whySpells)
@@ -53,6 +55,9 @@ func writeWhy(w io.Writer, a *journal.Answer, bad, width int) error {
 		say("", "The rules changed: %s.", strings.Join(parts, ", "))
 	}
 	whyBreakers(say, a, clock)
+	if a.Name != "" && a.Name != asked {
+		say("", "The log hides %s as %s.", report.Clean(asked), report.Clean(a.Name))
+	}
 	if m := a.Missing; m.Lines > 0 || m.Refusals > 0 {
 		say("", "note: %s and %s of callers are missing from the log: too many at once.", plural(int(m.Lines), "line"), plural(int(m.Refusals), "refusal"))
 	}
@@ -62,7 +67,7 @@ func writeWhy(w io.Writer, a *journal.Answer, bad, width int) error {
 	return nil
 }
 
-func whySpellsText(say func(indent, format string, args ...any), a *journal.Answer, clock func(time.Time) string) {
+func whySpellsText(say func(indent, format string, args ...any), who string, a *journal.Answer, clock func(time.Time) string) {
 	// The worst first: a caller wants to know what held it most.
 	spells := slices.Clone(a.Spells)
 	slices.SortStableFunc(spells, func(x, y journal.Spell) int { return cmp.Compare(y.Refused, x.Refused) })
@@ -71,7 +76,7 @@ func whySpellsText(say func(indent, format string, args ...any), a *journal.Answ
 	if worst.Limit != "" {
 		rule += fmt.Sprintf(" (%s, from %s)", report.Clean(worst.Limit), report.Clean(worst.Rule.From))
 	}
-	say("", "%s was held at %s a second by %s.", who(a), rate(worst.AdmittedUnits, worst.Seconds()), rule)
+	say("", "%s was held at %s a second by %s.", who, rate(worst.AdmittedUnits, worst.Seconds()), rule)
 	for i, s := range spells {
 		if i == whySpells {
 			say("  ", "… and %s more.", plural(len(spells)-whySpells, "such time"))
@@ -112,10 +117,10 @@ func whyBreakers(say func(indent, format string, args ...any), a *journal.Answer
 	}
 }
 
-func who(a *journal.Answer) string {
-	name := report.Clean(a.Name)
-	if a.Plan != "" {
-		name += " (plan " + report.Clean(a.Plan) + ")"
+func who(name, plan string) string {
+	name = report.Clean(name)
+	if plan != "" {
+		name += " (plan " + report.Clean(plan) + ")"
 	}
 	return name
 }
