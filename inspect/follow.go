@@ -47,6 +47,8 @@ func Follow(ctx context.Context, r *Reader, q Query) (*Follower, Sight, error) {
 			several.Keys = append(several.Keys, x.Entries[0].Key)
 		}
 		return nil, s, several
+	case len(s.Own) > 0:
+		return nil, s, refused("weir inspect get KEY", "%s is no limit: weir keeps its %s there", shownKey(s.Own[0].Key), s.Own[0].Kind)
 	case len(s.Strangers) > 0:
 		return nil, s, refused("--layout NAME, or --layouts FILE", "no layout fits %s, a %s", shownKey(s.Strangers[0].Key), shownKey(s.Strangers[0].Type))
 	case len(q.Keys) == 0:

@@ -28,6 +28,8 @@ type Query struct {
 type Sight struct {
 	Readings  []Reading
 	Strangers []Entry   // keys that are there and fit no layout
+	Own       []Record  // of them, apart, what weir keeps beside limits
+	OwnKeys   []Entry   // the keys of Own, in its order
 	Missing   []string  // names asked for under which nothing is
 	Tried     int       // how many names were made up and looked for
 	Skipped   []Skipped // layouts for which no name could be made up
@@ -266,8 +268,11 @@ func (l *looker) decode(ctx context.Context, key string) error {
 		candidates = []Candidate{{Layout: l.q.Only, Sure: Guess, Role: l.q.Only.Keys[0].Role}}
 	}
 	if len(candidates) == 0 {
-		l.s.Strangers = append(l.s.Strangers, e)
 		l.done = append(l.done, key)
+		if own, ok := RecordOf(&e); ok {
+			return l.own(ctx, own, e)
+		}
+		l.s.Strangers = append(l.s.Strangers, e)
 		return nil
 	}
 	best := preferred(candidates, l.q.Told)
@@ -301,6 +306,24 @@ func (l *looker) decode(ctx context.Context, key string) error {
 		l.done = append(l.done, entries[i].Key)
 	}
 	l.s.Readings = append(l.s.Readings, reading)
+	return nil
+}
+
+// own takes a record in; who wrote rules is read from their history, which not
+// every user may.
+func (l *looker) own(ctx context.Context, r Record, e Entry) error {
+	if r.Kind == RecordRules {
+		name := HistoryKey(r.Key)
+		if err := l.get(ctx, []string{name}); err != nil && !KeyDenied(err) {
+			return err
+		}
+		if h, ok := l.read[name]; ok {
+			if history, ok := RecordOf(&h); ok && history.Kind == RecordHistory {
+				r.By(&history)
+			}
+		}
+	}
+	l.s.Own, l.s.OwnKeys = append(l.s.Own, r), append(l.s.OwnKeys, e)
 	return nil
 }
 

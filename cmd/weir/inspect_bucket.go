@@ -176,6 +176,8 @@ func theOne(s *inspect.Sight, key string) (*inspect.Reading, error) {
 		return list[0], nil
 	case len(list) > 1:
 		return nil, &failure{code: exitCheck, err: fmt.Errorf("%s has %d states: %s", report.Clean(key), len(list), keysOf(list)), hint: "name the key of one of them"}
+	case len(s.Own) > 0:
+		return nil, &failure{code: exitCheck, err: fmt.Errorf("%s is no limit: weir keeps its %s there", report.Clean(key), s.Own[0].Kind), hint: "weir inspect get KEY"}
 	case len(s.Strangers) > 0:
 		return nil, &failure{code: exitCheck, err: fmt.Errorf("no layout fits %s, so nothing is written to it", report.Clean(key)), hint: "weir inspect layouts"}
 	}

@@ -63,6 +63,7 @@ type checkup struct {
 	findings []doctor.Finding
 	keys     int64
 	unknown  int64
+	own      int64  // what weir keeps beside limits
 	stopped  string // why not all was seen; "" when it was
 	missing  []string
 	blind    []inspect.Blind
@@ -147,7 +148,8 @@ func (c *checkup) look(ctx context.Context, a *app, t *inspectTarget, q inspect.
 	for i := range s.Strangers {
 		c.examiner.Stranger(&s.Strangers[i])
 	}
-	c.keys += int64(len(s.Strangers))
+	c.own = int64(len(s.Own))
+	c.keys += int64(len(s.Strangers)) + c.own
 	c.unknown, c.missing, c.blind = int64(len(s.Strangers)), s.Missing, s.Blind
 	return nil
 }
@@ -159,6 +161,8 @@ func (c *checkup) scan(ctx context.Context, a *app, console *console, t *inspect
 		switch {
 		case s.Reading != nil:
 			c.examiner.State(s.Reading)
+		case s.Own != nil:
+			c.own++
 		case !s.Part:
 			c.examiner.Stranger(&s.Key.Entry)
 		}
@@ -239,6 +243,9 @@ func (c *checkup) looked() string {
 		return report.Count(count) + " " + many
 	}
 	text := fmt.Sprintf("Looked at %s with %s on %s.", n(c.keys, "key", "keys"), n(c.examiner.States(), "limit", "limits"), n(int64(c.examiner.Servers()), "server", "servers"))
+	if c.own > 0 {
+		text += fmt.Sprintf(" %s no limits but weir's own rules, their history or what was metered.", n(c.own, "key is", "keys are"))
+	}
 	if c.unknown > 0 {
 		text += fmt.Sprintf(" %s no layout fits.", n(c.unknown, "key", "keys"))
 	}

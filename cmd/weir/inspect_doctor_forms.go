@@ -19,6 +19,7 @@ type checkupJSON struct {
 	Keys     int64               `json:"keys"`
 	States   int64               `json:"states"`
 	Guesses  int64               `json:"guesses"`
+	Own      int64               `json:"own"`
 	Unknown  int64               `json:"unknown"`
 	Servers  int                 `json:"servers"`
 	Missing  []string            `json:"missing"`
@@ -46,7 +47,7 @@ type doctorExampleJSON struct {
 func checkupOf(c *checkup) checkupJSON {
 	out := checkupJSON{
 		Schema: "weir.doctor/v1", At: c.at.UTC(), Complete: c.stopped == "", Keys: c.keys, States: c.examiner.States(), Guesses: c.examiner.Guesses(),
-		Unknown: c.unknown, Servers: c.examiner.Servers(), Missing: exactAll(c.missing), Findings: []doctorFindingJSON{}, Passed: []string{}, Denied: []deniedJSON{}, Notes: append([]string{}, c.notes...),
+		Own: c.own, Unknown: c.unknown, Servers: c.examiner.Servers(), Missing: exactAll(c.missing), Findings: []doctorFindingJSON{}, Passed: []string{}, Denied: []deniedJSON{}, Notes: append([]string{}, c.notes...),
 	}
 	found := map[string]bool{}
 	for _, f := range c.findings {

@@ -69,7 +69,7 @@ func runInspectGet(ctx context.Context, a *app, o *inspectGetOptions, keys []str
 			_, err := io.WriteString(w, sightText(sight, o.cost, a.width()))
 			return err
 		})
-		if err == nil && len(sight.Readings)+len(sight.Strangers) == 0 {
+		if err == nil && len(sight.Readings)+len(sight.Strangers)+len(sight.Own) == 0 {
 			return errCheckFailed
 		}
 		return err

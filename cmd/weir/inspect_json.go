@@ -19,6 +19,7 @@ type sightJSON struct {
 	Commands int           `json:"commands"`
 	Tried    int           `json:"tried"`
 	Readings []readingJSON `json:"readings"`
+	Own      []ownJSON     `json:"own"`
 	Unknown  []keyJSON     `json:"unknown"`
 	Missing  []string      `json:"missing"`
 	Nearest  []string      `json:"nearest"`
@@ -75,6 +76,32 @@ type keyJSON struct {
 	Node      string   `json:"node,omitempty"`
 }
 
+// ownJSON is what weir keeps beside limits.
+type ownJSON struct {
+	Key       string     `json:"key"`
+	Kind      string     `json:"kind"`
+	Size      int64      `json:"size"`
+	Version   int64      `json:"version,omitempty"`
+	Since     *time.Time `json:"since,omitempty"`
+	Who       string     `json:"who,omitempty"`
+	Reason    string     `json:"reason,omitempty"`
+	Strange   bool       `json:"strange,omitempty"`
+	Sentences []string   `json:"sentences"`
+}
+
+func ownOf(list []inspect.Record, now int64) []ownJSON {
+	out := []ownJSON{}
+	for i := range list {
+		r := &list[i]
+		one := ownJSON{Key: exact(r.Key), Kind: r.Kind, Size: r.Size, Version: r.Version, Who: exact(r.Who), Reason: exact(r.Reason), Strange: r.Strange, Sentences: r.Sentences(now)}
+		if r.At != 0 {
+			one.Since = timeAt(&r.At)
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
 type skippedJSON struct {
 	Layout string `json:"layout"`
 	Part   string `json:"part"`
@@ -89,7 +116,7 @@ type deniedJSON struct {
 func sightOf(s *inspect.Sight, cost int64) sightJSON {
 	out := sightJSON{
 		Schema: "weir.inspect/v1", At: time.Unix(0, s.Now).UTC(), SkewMS: milliseconds(s.Skew), RTTMS: milliseconds(s.RTT),
-		Commands: s.Commands, Tried: s.Tried, Readings: []readingJSON{}, Unknown: []keyJSON{},
+		Commands: s.Commands, Tried: s.Tried, Readings: []readingJSON{}, Own: ownOf(s.Own, s.Now), Unknown: []keyJSON{},
 		Missing: exactAll(s.Missing), Nearest: exactAll(s.Nearest), Skipped: []skippedJSON{}, Denied: []deniedJSON{},
 	}
 	for i := range s.Readings {

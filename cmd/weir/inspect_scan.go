@@ -170,7 +170,7 @@ func (o *inspectScanOptions) write(a *app, w io.Writer, s *survey.Survey) error 
 	case "csv":
 		return writeScanCSV(w, s)
 	}
-	_, err := io.WriteString(w, scanText(s, a.width(), o.resume))
+	_, err := io.WriteString(w, scanText(s, a.now(), a.width(), o.resume))
 	return err
 }
 

@@ -28,6 +28,8 @@ type scanJSON struct {
 	Totals   scanTotalsJSON           `json:"totals"`
 	Layouts  []scanGroupJSON          `json:"layouts"`
 	Rules    []scanGroupJSON          `json:"rules"`
+	Own      []scanGroupJSON          `json:"own"`
+	Records  []ownJSON                `json:"records"`
 	Unknown  []scanGroupJSON          `json:"unknown"`
 	Problems []scanProblemJSON        `json:"problems"`
 	Top      map[string][]scanRowJSON `json:"top"`
@@ -41,6 +43,7 @@ type scanTotalsJSON struct {
 	Keys    int64 `json:"keys"`
 	States  int64 `json:"states"`
 	Parts   int64 `json:"parts"`
+	Own     int64 `json:"own"`
 	Unknown int64 `json:"unknown"`
 	Gone    int64 `json:"gone"`
 	Unread  int64 `json:"unread"`
@@ -75,6 +78,7 @@ type scanRowJSON struct {
 	Node      string       `json:"node,omitempty"`
 	Type      string       `json:"type"`
 	Layout    string       `json:"layout,omitempty"`
+	Own       string       `json:"own,omitempty"`
 	Sure      inspect.Sure `json:"sure"`
 	ID        string       `json:"id,omitempty"`
 	Rule      string       `json:"rule,omitempty"`
@@ -116,13 +120,15 @@ func scanOf(s *survey.Survey, now time.Time) scanJSON {
 	cost := s.Cost()
 	out := scanJSON{
 		Schema: "weir.scan/v1", At: now.UTC(), Complete: s.Complete(), Stopped: s.Stopped, Resumed: s.Resumed, Match: exact(s.Match), Layout: s.Layout, Limit: s.Limit,
-		Totals: scanTotalsJSON{Keys: t.All.Keys, States: t.All.States, Parts: t.Parts, Unknown: t.Unknown.Keys, Gone: t.Gone, Unread: t.Unread,
+		Totals: scanTotalsJSON{Keys: t.All.Keys, States: t.All.States, Parts: t.Parts, Own: t.Own.Keys(), Unknown: t.Unknown.Keys, Gone: t.Gone, Unread: t.Unread,
 			Bytes: t.All.Bytes, NoTTL: t.All.NoTTL, Known: t.All.Known, Out: t.All.Out},
 		Layouts: groupsOf(&t.Layouts, maxGroups, func(g *scanGroupJSON, name string) { g.Name = exact(name) }),
 		Rules: groupsOf(&t.Rules, maxGroups, func(g *scanGroupJSON, name string) {
 			layout, rule, _ := strings.Cut(name, "\x00")
 			g.Name, g.Rule = exact(layout), exact(rule)
 		}),
+		Own:     groupsOf(&t.Own, maxGroups, func(g *scanGroupJSON, name string) { g.Name = exact(name) }),
+		Records: ownOf(t.Known(), now.UnixNano()),
 		Unknown: groupsOf(&t.Stems, maxGroups, func(g *scanGroupJSON, name string) {
 			kind, stem, _ := strings.Cut(name, "\x00")
 			g.Name, g.Type = exact(stem), exact(kind)
@@ -180,7 +186,7 @@ func groupsOf(t *survey.Table, most int, name func(g *scanGroupJSON, name string
 
 func scanRowOf(r *survey.Row) scanRowJSON {
 	out := scanRowJSON{
-		Key: exact(r.Key), Node: r.Node, Type: exact(r.Type), Layout: r.Layout, Sure: r.Sure, ID: exact(r.ID), Rule: exact(r.Rule),
+		Key: exact(r.Key), Node: r.Node, Type: exact(r.Type), Layout: r.Layout, Own: r.Own, Sure: r.Sure, ID: exact(r.ID), Rule: exact(r.Rule),
 		Length: r.Length, Used: r.Used, Remaining: r.Remaining, Capacity: r.Capacity, Next: "unknown-limit",
 	}
 	if r.Bytes >= 0 {

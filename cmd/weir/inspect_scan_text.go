@@ -13,8 +13,8 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
-// scanText is what scan says to people. file is where it can be gone on from.
-func scanText(s *survey.Survey, width int, file string) string {
+// scanText is what scan says to people at an instant of the local clock. file is where it can be gone on from.
+func scanText(s *survey.Survey, now time.Time, width int, file string) string {
 	var b strings.Builder
 	t := s.Tally()
 	para := func(format string, args ...any) { b.WriteString(fold(fmt.Sprintf(format, args...), "", width) + "\n") }
@@ -26,6 +26,9 @@ func scanText(s *survey.Survey, width int, file string) string {
 	if t.All.States == 1 {
 		limits = "1 limit of a customer"
 	}
+	if own := t.Own.Keys(); own > 0 {
+		limits += fmt.Sprintf(", %s of weir's own", plural(int(own), "key"))
+	}
 	para("%s on %s, %s: %s, %s that no layout fits. %s", plural(int(t.All.Keys), "key"), servers, memory(t.All.Bytes), limits, plural(int(t.Unknown.Keys), "key"), scanLeft(t))
 	switch s.Stopped {
 	case "interrupted":
@@ -36,6 +39,12 @@ func scanText(s *survey.Survey, width int, file string) string {
 		para("Ended by an error, so these are not all. %s", scanGoesOn(file))
 	}
 	scanGroups(&b, t)
+	for i, r := range t.Known() {
+		if i == 0 {
+			b.WriteByte('\n')
+		}
+		para("%s", strings.Join(r.Sentences(now.UnixNano()), " "))
+	}
 	for _, order := range survey.Orders {
 		if rows := t.Tops[order].Sorted(); len(rows) > 0 {
 			fmt.Fprintf(&b, "\n%s\n", scanTitles[order])
@@ -68,7 +77,10 @@ var scanTitles = map[string]string{
 }
 
 func scanLeft(t *survey.Tally) string {
-	if t.All.Known == 0 {
+	switch {
+	case t.All.States == 0:
+		return ""
+	case t.All.Known == 0:
 		return "No limit is known, so it cannot be told who has nothing left; --limit says it."
 	}
 	text := fmt.Sprintf("%s have nothing left", report.Count(t.All.Out))
@@ -114,10 +126,16 @@ func scanGroups(b *strings.Builder, t *survey.Tally) {
 		layout, rule, _ := strings.Cut(name, "\x00")
 		g.Name, g.Rule = report.Clean(layout), report.Clean(rule)
 	}), func(g *scanGroupJSON) string { return g.Name + " " + g.Rule })
+	table("Weir's own, no limits", groupsOf(&t.Own, rows, func(g *scanGroupJSON, name string) { g.Name = ownNames[name] }), func(g *scanGroupJSON) string { return g.Name })
 	table("Of no layout, by name", groupsOf(&t.Stems, rows, func(g *scanGroupJSON, name string) {
 		kind, stem, _ := strings.Cut(name, "\x00")
 		g.Name, g.Type = report.Clean(stem), report.Clean(kind)
 	}), func(g *scanGroupJSON) string { return g.Type + " " + g.Name + "…" })
+}
+
+// ownNames are what weir keeps beside limits, by kind.
+var ownNames = map[string]string{
+	inspect.RecordRules: "the rules", inspect.RecordHistory: "the rules' history", inspect.RecordMeter: "what gateways metered",
 }
 
 // scanRow is one key in a line.
@@ -125,6 +143,9 @@ func scanRow(r *survey.Row) string {
 	facts := []string{}
 	if r.Layout != "" {
 		facts = append(facts, report.Clean(r.Layout))
+	}
+	if r.Own != "" {
+		facts = append(facts, ownNames[r.Own])
 	}
 	switch {
 	case r.Used != nil && r.Capacity != nil:

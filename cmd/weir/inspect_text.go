@@ -24,6 +24,12 @@ func sightText(s *inspect.Sight, cost int64, width int) string {
 		keyTable(&b, r.Entries, r.Layout.TTL.Means, width)
 		b.WriteByte('\n')
 	}
+	for i := range s.Own {
+		para(strings.Join(s.Own[i].Sentences(s.Now), " "))
+		b.WriteByte('\n')
+		keyTable(&b, s.OwnKeys[i:i+1], "", width)
+		b.WriteByte('\n')
+	}
 	for i := range s.Strangers {
 		e := &s.Strangers[i]
 		para(fmt.Sprintf("%s is a %s that no layout fits. %s", report.Clean(e.Key), report.Clean(e.Type), strangerHint(e)))

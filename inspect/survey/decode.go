@@ -45,7 +45,11 @@ func (d *decoder) take(ctx context.Context, x *step) error {
 // sighting decodes one key, with those that belong to it.
 func (d *decoder) sighting(k *Key, g group) (Sighting, error) {
 	if g.layout == nil {
-		return sight(k, nil), nil
+		s := sight(k, nil)
+		if own, ok := inspect.RecordOf(&k.Entry); ok {
+			s.Own = &own
+		}
+		return s, nil
 	}
 	if g.part {
 		s := sight(k, nil)

@@ -16,9 +16,11 @@ type Sighting struct {
 	// a state which another of its keys stands for.
 	Reading *inspect.Reading
 	Part    bool // of a state that another key stands for
-	Known   bool // the limit is known, and so Wait and Out
-	Out     bool // a call of cost 1 does not pass now
-	Wait    time.Duration
+	// Own is what weir keeps beside limits; nil for any other key.
+	Own   *inspect.Record
+	Known bool // the limit is known, and so Wait and Out
+	Out   bool // a call of cost 1 does not pass now
+	Wait  time.Duration
 }
 
 func sight(k *Key, r *inspect.Reading) Sighting {
@@ -98,6 +100,15 @@ func (t *Table) plus(o *Table) {
 	t.Other.plus(&o.Other)
 }
 
+// Keys are how many keys it has, in all rows.
+func (t *Table) Keys() int64 {
+	n := t.Other.Keys
+	for _, r := range t.Rows {
+		n += r.Keys
+	}
+	return n
+}
+
 // Names are those of the rows, the largest by memory first.
 func (t *Table) Names() []string {
 	names := slices.Sorted(maps.Keys(t.Rows))
@@ -136,6 +147,8 @@ type Tally struct {
 	All      Sums                `json:"all"`
 	Parts    int64               `json:"parts"`    // keys of states that another key stands for
 	Unknown  Sums                `json:"unknown"`  // that no layout fits
+	Own      Table               `json:"own"`      // what weir keeps beside limits, by kind
+	Records  []inspect.Record    `json:"records"`  // the first of them, without meters
 	Gone     int64               `json:"gone"`     // that expired between being listed and being read
 	Unread   int64               `json:"unread"`   // whose value was too large, or their name
 	Layouts  Table               `json:"layouts"`  // by layout
@@ -169,6 +182,9 @@ func (t *Tally) add(x *Sighting) {
 	switch {
 	case x.Part:
 		t.Parts++
+	case x.Own != nil:
+		t.Own.row(x.Own.Kind).add(x)
+		t.record(*x.Own)
 	case r == nil:
 		t.Unknown.add(x)
 		t.Stems.row(x.Key.Type + "\x00" + stem(x.Key.Key)).add(x)
@@ -207,10 +223,49 @@ func (t *Tally) trouble(p inspect.Problem, key string) {
 	old.States++
 }
 
+// maxRecords bounds the records that are told one by one. A fleet has two.
+const maxRecords = 16
+
+func (t *Tally) record(r inspect.Record) {
+	if r.Kind != inspect.RecordMeter && len(t.Records) < maxRecords {
+		t.Records = append(t.Records, r)
+	}
+}
+
+// Known are the records, where the rules know from their history who wrote
+// them. A history is told for itself when its rules are not among them.
+func (t *Tally) Known() []inspect.Record {
+	histories := map[string]*inspect.Record{}
+	for i := range t.Records {
+		if r := &t.Records[i]; r.Kind == inspect.RecordHistory {
+			histories[r.Key] = r
+		}
+	}
+	var out []inspect.Record
+	for _, r := range t.Records {
+		if r.Kind == inspect.RecordRules {
+			if h := histories[inspect.HistoryKey(r.Key)]; h != nil {
+				r.By(h)
+				delete(histories, h.Key)
+			}
+			out = append(out, r)
+		}
+	}
+	for _, h := range histories {
+		out = append(out, *h)
+	}
+	slices.SortFunc(out, func(a, b inspect.Record) int { return strings.Compare(b.Kind+"\x00"+b.Key, a.Kind+"\x00"+a.Key) })
+	return out
+}
+
 // Plus adds what another tally has.
 func (t *Tally) Plus(o *Tally) {
 	t.All.plus(&o.All)
 	t.Unknown.plus(&o.Unknown)
+	t.Own.plus(&o.Own)
+	for _, r := range o.Records {
+		t.record(r)
+	}
 	t.Parts += o.Parts
 	t.Gone += o.Gone
 	t.Unread += o.Unread

@@ -16,6 +16,7 @@ type Row struct {
 	Node      string       `json:"node,omitempty"`
 	Type      string       `json:"type"`
 	Layout    string       `json:"layout,omitempty"` // "" for an unknown one
+	Own       string       `json:"own,omitempty"`    // of what weir keeps beside limits, its kind
 	Sure      inspect.Sure `json:"sure"`
 	ID        string       `json:"id,omitempty"`
 	Rule      string       `json:"rule,omitempty"`
@@ -94,6 +95,9 @@ func ranks(s *Sighting, visit func(order string, rank float64)) {
 	if k.Bytes >= 0 {
 		visit("biggest", float64(k.Bytes))
 	}
+	if s.Own != nil {
+		return // neither hot nor old, and right without a time to live
+	}
 	if k.TTL == inspect.NoTTL {
 		visit("no-ttl", float64(k.Bytes))
 	}
@@ -137,6 +141,9 @@ func outRank(s *Sighting) float64 {
 func rowOf(s *Sighting, rank float64) Row {
 	k := s.Key
 	row := Row{Rank: rank, Key: k.Key, Node: k.Node, Type: k.Type, Bytes: k.Bytes, TTL: int64(k.TTL), Idle: int64(k.Idle), Frequency: k.Frequency, Length: k.Len}
+	if s.Own != nil {
+		row.Own = s.Own.Kind
+	}
 	if r := s.Reading; r != nil {
 		row.Layout, row.Sure, row.ID, row.Rule = r.Layout.Name, r.Sure, r.ID, r.Rule
 		row.Used, row.Remaining, row.Capacity = r.Used, r.Remaining, r.Capacity
