@@ -224,12 +224,17 @@ func (f *frame) idleBetter(at int64) bool { return at-*f.r.LastUse > int64(2*tim
 
 // number reads a value that should be a number.
 func (f *frame) number(text, what string) (number, bool) {
-	n, ok := parseNumber(text)
-	switch {
-	case !ok:
-		f.r.problem("not-a-number", fmt.Sprintf("%s is no number: %s.", what, shownValue(text)))
-	case n.scientific:
+	n, ok := f.read(text, what)
+	if ok && n.scientific {
 		f.r.problem("lost-digits", fmt.Sprintf("%s was written as %s, which has lost its last digits.", what, text))
+	}
+	return n, ok
+}
+
+func (f *frame) read(text, what string) (number, bool) {
+	n, ok := parseNumber(text)
+	if !ok {
+		f.r.problem("not-a-number", fmt.Sprintf("%s is no number: %s.", what, shownValue(text)))
 	}
 	return n, ok
 }
@@ -245,10 +250,18 @@ func (f *frame) whole(text, what string) (int64, bool) {
 
 // instant reads a value that should be a time of the layout's unit.
 func (f *frame) instant(text, what string) (int64, bool) {
-	if _, ok := f.number(text, what); !ok {
+	n, ok := f.read(text, what)
+	if !ok {
 		return 0, false
 	}
 	m := &f.layout.Decode
+	switch grain := n.grain(text) * float64(units[m.Unit]); {
+	case !n.scientific:
+	case grain < float64(time.Microsecond):
+		f.r.problem("rounded-time", fmt.Sprintf("%s was written as %s, which is rounded to %.0f ns.", what, text, math.Ceil(grain)))
+	default:
+		f.r.problem("lost-digits", fmt.Sprintf("%s was written as %s, which has lost its last digits.", what, text))
+	}
 	at, ok := parseInstant(text, m.Unit, m.Epoch)
 	if !ok || at < f.now-2*plausible || at > f.now+2*plausible {
 		f.r.problem("not-a-time", fmt.Sprintf("%s is no time in the unit that %s uses: %s.", what, f.layout.Writer, shownValue(text)))

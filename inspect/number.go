@@ -51,6 +51,19 @@ func parseNumber(s string) (number, bool) {
 	return n, true
 }
 
+// grain is the step from one number that text could say to the next: that of
+// its last digit, and no less than a double's.
+func (n number) grain(text string) float64 {
+	mantissa, power, _ := strings.Cut(strings.ToLower(text), "e")
+	_, decimals, _ := strings.Cut(mantissa, ".")
+	e, err := strconv.Atoi(power)
+	if err != nil {
+		e = 0 // there is none
+	}
+	double := math.Abs(n.double)
+	return max(math.Pow10(e-len(decimals)), math.Nextafter(double, math.Inf(1))-double)
+}
+
 // floor is the number rounded down, kept within int64.
 func (n number) floor() int64 {
 	if n.isWhole {

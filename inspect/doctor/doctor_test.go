@@ -62,7 +62,8 @@ func examine(t *testing.T, c redis.UniversalClient, told string) []string {
 // sow runs commands, written as for redis-cli. <s>, <ms> and <us> are
 // the server's time in units, <s+100> that much later, <tat+2> what redis_rate
 // keeps for then, <w> the number of the window of a minute, <w-120> of an
-// earlier one, <sci> the time in us as Lua writes it.
+// earlier one, <sci> the time in us as Lua writes it, <scins> in ns as servers
+// before 7.4 pass it on.
 func sow(t *testing.T, server *redistest.Redis, lines ...string) {
 	t.Helper()
 	at := strings.Fields(server.CLI("TIME"))
@@ -87,6 +88,7 @@ func sow(t *testing.T, server *redistest.Redis, lines ...string) {
 				value := map[string]string{
 					"s": fmt.Sprint(now + plus), "ms": fmt.Sprint((now+plus)*1e3 + us/1e3), "us": fmt.Sprint((now+plus)*1e6 + us),
 					"tat": fmt.Sprintf("%d.%06d", now+plus-1483228800, us), "w": fmt.Sprint(now/60 + plus), "sci": fmt.Sprintf("%.3e", float64(now)*1e6),
+					"ns": fmt.Sprint(now * 1e9), "scins": fmt.Sprintf("%.16e", float64(now*1e9)),
 				}[name]
 				w = before + value + after
 			}
@@ -114,6 +116,8 @@ var faults = []struct {
 	{"negative", "", []string{"SET {k-7}.tokens -5 EX 60", "SET {k-7}.ts <s> EX 60"}, []string{"SET {k-7}.tokens 0 EX 60", "SET {k-7}.ts <s> EX 60"}},
 	{"above-capacity", "5/s,burst=20", []string{"SET {k-7}.tokens 21 EX 60", "SET {k-7}.ts <s> EX 60"}, []string{"SET {k-7}.tokens 20 EX 60", "SET {k-7}.ts <s> EX 60"}},
 	{"lost-digits", "", []string{"HSET rate:api:k-7 last <sci> tokens 3", "EXPIRE rate:api:k-7 60"}, []string{"HSET rate:api:k-7 last <us> tokens 3", "EXPIRE rate:api:k-7 60"}},
+	// 1.7959780308831844e+18 ns, as servers before 7.4 write it.
+	{"rounded-times", "", []string{"HSET k-7 k 8 m 10 t 0 s <scins>", "EXPIRE k-7 60"}, []string{"HSET k-7 k 8 m 10 t 0 s <ns>", "EXPIRE k-7 60"}},
 	{"several-versions", "", []string{"SET rate:k-7:v1 <tat+1> EX 60", "SET rate:k-7:v2 <tat+1> EX 60"}, []string{"SET rate:k-7:v1 <tat+1> EX 60", "SET rate:k-8:v2 <tat+1> EX 60"}},
 	{"composite-keys", "", []string{"SET rate:k-7:10.0.0.1 <tat+1> EX 60", "SET rate:k-7:10.0.0.2 <tat+1> EX 60"},
 		[]string{"SET rate:ip:10.0.0.1 <tat+1> EX 60", "SET rate:ip:10.0.0.2 <tat+1> EX 60", "SET rate:k-8:10.0.0.2 <tat+1> EX 60"}},
