@@ -24,13 +24,14 @@ type phrase struct {
 	bound    string // the policy whose quota and remaining a decision tells
 	window   time.Duration
 	refusal  body
+	alone    body // the same, from a gateway that decides on its share
 }
 
 // burstSuffix makes the name of a burst's policy out of its rule's.
 const burstSuffix = "-burst"
 
 func newPhrase(style dialect.Style, status int, rule string, s limit.Spec) *phrase {
-	p := &phrase{window: windowOf(s), refusal: refusalOf(status, rule)}
+	p := &phrase{window: windowOf(s), refusal: refusalOf(status, rule), alone: aloneRefusal(status, rule)}
 	p.declare(style, rule, s)
 	p.policies = style.Policies(p.declared)
 	return p
@@ -130,6 +131,17 @@ func refusalOf(status int, names ...string) body {
 // awayRefusal is a refusal by a rule that fails closed: nothing is used up.
 func awayRefusal(status int) body {
 	return problem(`{"type":"` + reducedCapacity + `","title":"The limiter cannot decide for now","status":` + strconv.Itoa(status) + "}\n")
+}
+
+// aloneRefusal is a refusal by a gateway's share of a limit: the share is used
+// up, and the limit perhaps is not.
+func aloneRefusal(status int, rule string) body {
+	detail, err := json.Marshal("The rule " + rule + " lets no more through for now: this gateway decides alone, by its share of the limit.")
+	if err != nil { // strings always marshal
+		panic(err)
+	}
+	return problem(`{"type":"` + reducedCapacity + `","title":"The limit for this key is used up here","status":` + strconv.Itoa(status) +
+		`,"detail":` + string(detail) + "}\n")
 }
 
 // quietRefusal says no more than its status does.

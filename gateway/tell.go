@@ -110,7 +110,11 @@ func (v *voice) refusal(d *verdict) body {
 	case 0:
 		return v.quiet
 	case 1:
-		return v.phrases.of(only.Rule, only.Limit).refusal
+		said := v.phrases.of(only.Rule, only.Limit)
+		if only.Source == FromLocalShare {
+			return said.alone
+		}
+		return said.refusal
 	}
 	names := make([]string, 0, refused)
 	for i := range d.Hits {

@@ -172,6 +172,12 @@ func TestRefusals(t *testing.T) {
 	if p := read(); p.Type != quotaExceeded || p.Status != 429 || !slices.Equal(p.Violated, []string{`or"ders`}) {
 		t.Errorf("%+v", p)
 	}
+	// A gateway's own share may be used up while the limit is not.
+	u.v.Hits[0].Source = FromLocalShare
+	if p := read(); p.Type != reducedCapacity || p.Status != 429 || p.Violated != nil {
+		t.Errorf("of a share: %+v", p)
+	}
+	u.v.Hits[0].Source = FromStore
 	u.add(t, "fine", "1/s,burst=2", limit.Decision{OK: true})
 	u.add(t, "daily", "1/s,burst=2", no)
 	if p := read(); !slices.Equal(p.Violated, []string{`or"ders`, "daily"}) {

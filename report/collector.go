@@ -47,6 +47,7 @@ type Collector struct {
 	fair     fairCount
 	herd     herdCount
 	hints    hintCount
+	reduced  reducedCount
 	detail   *detail // nil without Setup.Detail
 
 	due, sent [3]Hist // admitted, refused, failed
@@ -248,6 +249,9 @@ func (c *Collector) add(e *Event) {
 		c.fair.add(cl, e.Verdict == Admitted)
 	}
 
+	if e.Has&Reduced != 0 {
+		c.reduced.add(e)
+	}
 	switch e.Verdict {
 	case Admitted:
 		c.totals.Admitted++

@@ -66,6 +66,9 @@ const (
 	NewConn
 	// Suspect: the hint was used but something about it is odd (see dialect).
 	Suspect
+	// Reduced: the answer says that who decided has less to give for now, as a
+	// gateway without its store does.
+	Reduced
 )
 
 // Event is one attempt: a flat value without pointers, so that recording it

@@ -196,6 +196,7 @@ type savedEvent struct {
 	Capped        bool `json:"capped"`
 	NewConn       bool `json:"new_conn"`
 	Suspect       bool `json:"suspect"`
+	Reduced       bool `json:"reduced"`
 
 	Limit      *int64 `json:"limit"`
 	Remaining  *int64 `json:"remaining"`
@@ -273,7 +274,7 @@ func (r *EventReader) event(s *savedEvent, e *Event) error {
 	set(s.Remaining, HasRemaining, &e.Remaining)
 	set(s.Reset, HasReset, &e.Reset)
 	set(s.RetryAfter, HasRetryAfter, &e.RetryAfter)
-	for i, on := range []bool{s.BadRetryAfter, s.Obeyed, s.Early, s.Abandoned, s.Capped, s.NewConn, s.Suspect} {
+	for i, on := range []bool{s.BadRetryAfter, s.Obeyed, s.Early, s.Abandoned, s.Capped, s.NewConn, s.Suspect, s.Reduced} {
 		if on {
 			e.Has |= flagNames[i].bit
 		}

@@ -164,6 +164,7 @@ var flagNames = []struct {
 }{
 	{BadRetryAfter, "bad_retry_after"}, {Obeyed, "obeyed"}, {Early, "early"},
 	{Abandoned, "abandoned"}, {Capped, "capped"}, {NewConn, "new_conn"}, {Suspect, "suspect"},
+	{Reduced, "reduced"},
 }
 
 func appendInt(b []byte, name string, v int64) []byte {

@@ -37,6 +37,8 @@ type evidence struct {
 	suspectUnit          string
 	kept, alone          int64 // hints judged: true ones and wrong ones
 
+	reduced reducedCount
+
 	hinted map[string]int64 // failures that read like refusals, by status
 
 	resetOnly int64  // refusals whose wait stands in a reset field alone
@@ -54,7 +56,7 @@ func (c *Collector) evidence(r *Result, k *keyStat) *evidence {
 		stretchRefused: int64(c.stretch.refusals),
 		tooLong:        int64(c.hints.tooLong), hintLongest: c.hints.longest,
 		badText: c.setup.Names.text(c.hints.badText), suspectText: c.setup.Names.text(c.hints.suspectText),
-		kept: int64(c.kept), alone: int64(c.sole), hinted: statuses(&c.hinted)}
+		kept: int64(c.kept), alone: int64(c.sole), hinted: statuses(&c.hinted), reduced: c.reduced}
 	c.resetFields(e)
 	if c.hints.suspectUnit != 0 {
 		e.suspectUnit = c.setup.Names.unit(c.hints.suspectUnit)

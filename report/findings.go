@@ -15,6 +15,7 @@ var finders = []struct {
 	{"under-admits", findUnder},
 	{"refusals-counted", findCounted},
 	{"starvation", findStarved},
+	{"reduced-capacity", findReduced},
 	{"herd", findHerd},
 	{"retry-after-dishonest", findDishonest},
 	{"retry-after-missing", findMissing},

@@ -68,7 +68,7 @@ func findMissing(e *evidence) *Finding {
 		return findResetOnly(e)
 	}
 	return &Finding{Severity: Medium,
-		Text: fmt.Sprintf("%s of %s refusals (%s) do not say when to come back. Clients then guess, mostly too early. Send Retry-After with every refusal.",
+		Text: fmt.Sprintf("%s of %s refusals (%s) do not say when to come back. Clients then guess, mostly too early. Send Retry-After with every refusal but those that withhold it on purpose, as a rule that guards logins may.",
 			Count(missing), Count(refused), percent(share)),
 		Evidence: map[string]any{"missing": missing, "refused": refused, "share": round(share, 4)}}
 }

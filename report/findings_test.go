@@ -49,6 +49,17 @@ var findingCases = []struct {
 		w.tell = roundUp
 		return w.run()
 	}, nil},
+	{"two gateways without their store, which say so", tenPerSecond, func() []Event {
+		w := storm(gates(2, func() gate { return bucket(5, 14) }))
+		w.tell = roundUp
+		events := w.run()
+		for i := range events {
+			if events[i].Verdict == Refused {
+				events[i].Has |= Reduced
+			}
+		}
+		return events
+	}, []string{"bound-broken", "reduced-capacity"}},
 	{"obedient clients on one bucket compete, and the hint is still honest", tenPerSecond, func() []Event {
 		w := storm(gates(1, func() gate { return bucket(10, 20) }))
 		w.tell, w.back = roundUp, obey

@@ -89,7 +89,7 @@ const (
 	sigAWS                          // an AWS throttling code
 	sigLock                         // contention on an object
 	sigBilling                      // paying is the only cure
-	sigOverload                     // the service as a whole
+	sigReduced                      // the service as a whole has less to give for now
 	sigSecondary                    // GitHub's secondary limits
 	sigGoogle                       // a Google quota
 	sigProxy                        // a proxy's stock page for a limit

@@ -76,6 +76,9 @@ func (r *reader) limited(status int, used, counted bool) bool {
 	case status >= 200 && status < 300:
 		limited = limited || r.signals&sigGraph != 0
 	}
+	if r.signals&sigReduced != 0 {
+		r.notes |= Reduced
+	}
 	if r.signals&sigBilling != 0 && status >= 400 && a.Should == 0 {
 		a.Should = -1
 	}

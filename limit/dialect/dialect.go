@@ -91,6 +91,7 @@ const (
 	LikelyUnix                         // a Retry-After that looks like a unix time
 	EpochReset                         // a unix time where the drafts promise seconds left
 	Guessed                            // Limited follows from a proxy's stock page only
+	Reduced                            // the service says that it has less to give for now
 	noteEnd
 )
 

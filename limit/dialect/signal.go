@@ -39,13 +39,13 @@ func signalOfCode(v []byte) signal {
 	case "insufficient_quota", "enforced_spend_limit_reached":
 		return sigBilling
 	case "overloaded_error":
-		return sigOverload
+		return sigReduced
 	}
 	switch {
 	case hasSuffix(v, "#quota-exceeded"), hasSuffix(v, "#abnormal-usage-detected"):
 		return sigLimit
 	case hasSuffix(v, "#temporary-reduced-capacity"):
-		return sigOverload
+		return sigReduced
 	case isThrottleCode(awsCode(v)):
 		return sigAWS
 	}

@@ -87,6 +87,7 @@ var noteNames = [...]string{
 	"retry-after looks like a unix time",
 	"a unix time where seconds left belong",
 	"taken for a limit by a proxy's stock page only",
+	"the service says that its capacity is reduced",
 }
 
 // Append appends a sentence for each note to dst.

@@ -53,6 +53,9 @@ func (j *judge) fill(a *load.Attempt, status int, refused bool, body []byte) {
 	if ans.Notes&dialect.OddWait != 0 {
 		ev.Has |= report.Suspect
 	}
+	if ans.Notes&dialect.Reduced != 0 {
+		ev.Has |= report.Reduced
+	}
 	if w := &ans.Wait; w.Has {
 		ev.Has |= report.HasRetryAfter
 		ev.RetryAfter = int64(w.Wait)
