@@ -92,6 +92,29 @@ func TestWhyNamesWhoWasAskedFor(t *testing.T) {
 	}
 }
 
+// How more than the rate came to pass is said.
+func TestWhySaysWhyMoreThanTheRatePassed(t *testing.T) {
+	at := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	for _, tt := range []struct {
+		limit string
+		units int64
+		by    string
+		want  string
+	}{
+		{"80/s,burst=80", 800, "store", ""},
+		{"80/s,burst=80", 879, "store", "since the burst, up to 80, passes on top"},
+		{"80/s,burst=80", 965, "local-share", "allow in that time, 880 units: meanwhile gateways decided without the store"},
+		{"80/s,burst=80", 965, "store", "allow in that time, 880 units."},
+		{"fixed-window:limit=600,window=60s", 965, "store", ""},
+		{"\x1b[2J", 965, "store", ""},
+	} {
+		s := journal.Spell{Rule: journal.Rule{Limit: tt.limit}, Since: at, Until: at.Add(10 * time.Second), AdmittedUnits: tt.units, Refused: 1, RefusedBy: map[string]int64{tt.by: 1}}
+		if got := aboveRate(&s); (got == "") != (tt.want == "") || !strings.Contains(got, tt.want) {
+			t.Errorf("%s, %d units: %q, want %q", tt.limit, tt.units, got, tt.want)
+		}
+	}
+}
+
 func TestEachLine(t *testing.T) {
 	long := strings.Repeat("x", 3*maxNDJSONLine)
 	for _, tt := range []struct {

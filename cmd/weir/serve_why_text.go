@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/weir-cli/weir/gateway/journal"
+	"github.com/weir-cli/weir/limit"
 	"github.com/weir-cli/weir/report"
 )
 
@@ -76,7 +77,7 @@ func whySpellsText(say func(indent, format string, args ...any), who string, a *
 	if worst.Limit != "" {
 		rule += fmt.Sprintf(" (%s, from %s)", report.Clean(worst.Limit), report.Clean(worst.Rule.From))
 	}
-	say("", "%s was held at %s a second by %s.", who, rate(worst.AdmittedUnits, worst.Seconds()), rule)
+	say("", "%s was held at %s a second by %s.%s", who, rate(worst.AdmittedUnits, worst.Seconds()), rule, aboveRate(worst))
 	for i, s := range spells {
 		if i == whySpells {
 			say("  ", "… and %s more.", plural(len(spells)-whySpells, "such time"))
@@ -94,6 +95,26 @@ func whySpellsText(say func(indent, format string, args ...any), who string, a *
 	if a.Sampled.Admitted+a.Sampled.Refused > 0 {
 		say("", "%s", sampled(a))
 	}
+}
+
+// aboveRate says how more than a limit's rate came to pass: a customer who was
+// held at 96 a second by a limit of 80 asks.
+func aboveRate(s *journal.Spell) string {
+	spec, err := limit.ParseSpec(s.Limit)
+	if err != nil || spec.Rate.Units == 0 || s.Seconds() <= 0 {
+		return ""
+	}
+	steady := float64(spec.Rate.Units) * s.Seconds() / spec.Rate.Per.Seconds()
+	most := float64(spec.Burst) + steady
+	switch got := float64(s.AdmittedUnits); {
+	case got < 1.01*steady+1:
+		return ""
+	case got <= most+1:
+		return fmt.Sprintf(" More than the rate passed since the burst, up to %s, passes on top of it.", report.Count(spec.Burst))
+	case s.RefusedBy["local-share"]+s.RefusedBy["closed"] > 0:
+		return fmt.Sprintf(" That is more than its rate and its burst allow in that time, %s: meanwhile gateways decided without the store.", plural(int(most), "unit"))
+	}
+	return fmt.Sprintf(" That is more than its rate and its burst allow in that time, %s.", plural(int(most), "unit"))
 }
 
 func whyBreakers(say func(indent, format string, args ...any), a *journal.Answer, clock func(time.Time) string) {
