@@ -84,13 +84,24 @@ func (d *bucketDone) text(width int) string {
 	if !d.written {
 		para("Then: " + after)
 		b.WriteByte('\n')
+		b.WriteString(d.drained(width))
 		para("Nothing was written. --yes --reason \"what it is for\" does it.")
 		return b.String()
 	}
 	para("Now: " + after)
 	b.WriteByte('\n')
+	b.WriteString(d.drained(width))
 	para("Written, and recorded in " + report.Clean(d.audit) + ".")
 	return b.String()
+}
+
+// drained is what an operator who wants a caller out must know of a drain: it
+// lasts no longer than the limit takes to let somebody in again.
+func (d *bucketDone) drained(width int) string {
+	if d.change.Order.Action != inspect.Drain {
+		return ""
+	}
+	return fold("A drain keeps nobody out for long: the limit goes on to refill. Who is to stay out needs a lower limit for a while (an override, where weir serves rules), or to lose the key.", "", width) + "\n"
 }
 
 // shownSide is one side of a step.

@@ -42,6 +42,7 @@ func newServeMeteredCmd(a *app) *cobra.Command {
 	var (
 		out    *output
 		silent time.Duration
+		asked  []string
 		store  *redisFlags
 	)
 	cmd := &cobra.Command{
@@ -52,16 +53,21 @@ each key used over all gateways. Records are running totals, so that one that is
 there twice, late or missing in the middle changes nothing. Files and a --redis
 count together.
 
+--key shows one customer's alone, by the name that the customer has for you,
+also where the meter hides it.
+
 A gateway process that went without its end record is named: what it admitted
 after its last flush is lost. Then, and when records are missing or contradict
 one another, the exit code is 1.`,
 		Example: `  weir serve metered meter.ndjson
   weir serve metered gw-1.ndjson gw-2.ndjson --json
-  weir serve metered --redis redis://127.0.0.1:6379`,
+  weir serve metered --redis redis://127.0.0.1:6379
+  weir serve metered meter.ndjson --key k-7`,
 		Args: cobra.ArbitraryArgs, // each is a file
 	}
 	fs := cmd.Flags()
 	fs.DurationVar(&silent, "silent", 30*time.Second, "how long a gateway that has not ended may say nothing")
+	fs.StringArrayVar(&asked, "key", nil, "show this `KEY` alone, as it is or as the meter hides it (repeatable)")
 	store = newRedisFlags(fs)
 	out = newOutput(fs, "text", "json", "csv")
 	cmd.RunE = func(cmd *cobra.Command, files []string) error {
@@ -77,6 +83,9 @@ one another, the exit code is 1.`,
 		if err != nil {
 			return err
 		}
+		if len(asked) > 0 {
+			doc.Keys = doc.of(asked)
+		}
 		err = out.write(a, func(w io.Writer) error {
 			switch out.format {
 			case "json":
@@ -84,7 +93,7 @@ one another, the exit code is 1.`,
 			case "csv":
 				return writeMeterCSV(w, doc)
 			}
-			return writeMeter(w, doc, a.width())
+			return writeMeter(w, doc, asked, a.width())
 		})
 		if err == nil && !doc.whole() {
 			return errCheckFailed
@@ -148,6 +157,27 @@ func readMeterFile(a *app, path string, b *metering.Book) (bad int, err error) {
 	return bad, nil
 }
 
+// of are the totals of the keys that were asked for, by the names that they were
+// asked by; 0 of one that is in no record.
+func (d *meterDoc) of(asked []string) []metering.KeyTotal {
+	by := make(map[string]*metering.KeyTotal, len(d.Keys))
+	for i := range d.Keys {
+		by[d.Keys[i].Key] = &d.Keys[i]
+	}
+	out := make([]metering.KeyTotal, 0, len(asked))
+	for _, name := range asked {
+		total := metering.KeyTotal{Key: name}
+		for _, shown := range []string{name, gateway.HashedKey(name)} {
+			if k := by[shown]; k != nil {
+				total.Units += k.Units
+				total.Requests += k.Requests
+			}
+		}
+		out = append(out, total)
+	}
+	return out
+}
+
 // whole reports whether the totals are all there is to know.
 func (d *meterDoc) whole() bool {
 	for i := range d.Instances {
@@ -161,13 +191,17 @@ func (d *meterDoc) whole() bool {
 // meterRows bounds the table of keys in text.
 const meterRows = 50
 
-func writeMeter(w io.Writer, d *meterDoc, width int) error {
+func writeMeter(w io.Writer, d *meterDoc, asked []string, width int) error {
 	say := func(format string, args ...any) { fmt.Fprintln(w, fold(fmt.Sprintf(format, args...), "", width)) }
 	if len(d.Instances) == 0 {
 		say("No meter wrote anything here.")
 		return nil
 	}
-	say("%s used %s, counted by %s up to %s.", plural(len(d.Keys), "key"), plural(int(d.Units), "unit"),
+	who := plural(len(d.Keys), "key")
+	if len(asked) > 0 {
+		who = "All keys together"
+	}
+	say("%s used %s, counted by %s up to %s.", who, plural(int(d.Units), "unit"),
 		plural(len(d.Instances), "gateway"), d.Newest.UTC().Format(time.RFC3339))
 	if len(d.Keys) > 0 {
 		fmt.Fprintln(w)

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-cli/weir/gateway"
 	"github.com/weir-cli/weir/gateway/journal"
 )
 
@@ -58,7 +59,7 @@ note: 2 lines could not be read.
 		want string
 	}{
 		{"an empty log", journal.Answer{}, "The log says nothing about that time."},
-		{"nobody of that name", journal.Answer{Lines: 1}, "names k: it was not refused"},
+		{"nobody of that name", journal.Answer{Lines: 1}, "No line names that caller, k, between"},
 		{"never refused", journal.Answer{Lines: 1, Name: "k", Sampled: journal.Sampled{Admitted: 2}}, "k was not refused"},
 		{"refused a moment ago", journal.Answer{Lines: 1, Name: "k", Sampled: journal.Sampled{Refused: 2}}, "its counts are not in the log yet"},
 	} {
@@ -73,20 +74,22 @@ note: 2 lines could not be read.
 // once as what.
 func TestWhyNamesWhoWasAskedFor(t *testing.T) {
 	at := time.Date(2026, 8, 1, 12, 0, 0, 0, time.UTC)
+	hidden := gateway.ShownNames("k-7")[1]
 	a := &journal.Answer{
-		Name: "key#0123abcd", From: at, To: at.Add(time.Minute), Lines: 9,
+		Name: hidden, From: at, To: at.Add(time.Minute), Lines: 9,
 		Spells: []journal.Spell{{Rule: journal.Rule{Name: "requests", Limit: "80/s,burst=80", From: "default"},
 			Since: at, Until: at.Add(time.Second), Admitted: 80, AdmittedUnits: 80, Refused: 1, RefusedBy: map[string]int64{"store": 1}}},
 	}
-	for asked, want := range map[string]string{
-		"k-7":          "k-7 was held at 80.0 a second",
-		"key#0123abcd": "key#0123abcd was held at 80.0 a second",
+	for asked, note := range map[string]string{
+		"k-7":         "\nThe log hides k-7 as " + hidden + ".\n",
+		hidden:        "",
+		"203.0.113.9": "\nWho called from there last is " + hidden + " in the log.\n",
 	} {
 		var b bytes.Buffer
-		if err := writeWhy(&b, asked, a, 0, 200); err != nil || !strings.HasPrefix(b.String(), want) {
+		if err := writeWhy(&b, asked, a, 0, 200); err != nil || !strings.HasPrefix(b.String(), asked+" was held at 80.0 a second") || !strings.Contains(b.String(), note) {
 			t.Errorf("%s: %s, %v", asked, b.String(), err)
 		}
-		if n := strings.Count(b.String(), "key#0123abcd"); n != 1 {
+		if n := strings.Count(b.String(), hidden); n != 1 {
 			t.Errorf("%s: the hidden name stands there %d times, want once:\n%s", asked, n, b.String())
 		}
 	}

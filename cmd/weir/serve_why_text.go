@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/weir-cli/weir/gateway"
 	"github.com/weir-cli/weir/gateway/journal"
 	"github.com/weir-cli/weir/limit"
 	"github.com/weir-cli/weir/report"
@@ -40,7 +41,7 @@ func writeWhy(w io.Writer, asked string, a *journal.Answer, bad, width int) erro
 	case a.Lines == 0:
 		say("", "The log says nothing about that time.")
 	case a.Name == "":
-		say("", "No line between %s and %s names %s: it was not refused then, and none of its requests was drawn for the log.", clock(a.From), clock(a.To), who)
+		say("", "No line names that caller, %s, between %s and %s: it was not refused then, and none of its requests was drawn for the log.", who, clock(a.From), clock(a.To))
 	case len(a.Spells) == 0 && a.Sampled.Refused == 0:
 		say("", "%s was not refused between %s and %s. %s", who, clock(a.From), clock(a.To), sampled(a))
 	case len(a.Spells) == 0:
@@ -56,8 +57,12 @@ func writeWhy(w io.Writer, asked string, a *journal.Answer, bad, width int) erro
 		say("", "The rules changed: %s.", strings.Join(parts, ", "))
 	}
 	whyBreakers(say, a, clock)
-	if a.Name != "" && a.Name != asked {
+	switch {
+	case a.Name == "" || a.Name == asked:
+	case slices.Contains(gateway.ShownNames(asked), a.Name):
 		say("", "The log hides %s as %s.", report.Clean(asked), report.Clean(a.Name))
+	default: // asked by the address
+		say("", "Who called from there last is %s in the log.", report.Clean(a.Name))
 	}
 	if m := a.Missing; m.Lines > 0 || m.Refusals > 0 {
 		say("", "note: %s and %s of callers are missing from the log: too many at once.", plural(int(m.Lines), "line"), plural(int(m.Refusals), "refusal"))
