@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"github.com/weir-cli/weir/gateway/rules"
+	"github.com/weir-cli/weir/limit/redislimit"
 	"github.com/weir-cli/weir/report"
 )
 
@@ -75,6 +76,11 @@ func newMetrics(read func() internals) *metrics {
 		return &nodeSeries{store.WithLabelValues(name, "answered"), store.WithLabelValues(name, "failed"), open.WithLabelValues(name)}
 	})
 	m.kinds = newSeries(maxKindLabels, func(kind string) string { return kind }, func(kind string) prometheus.Counter { return failed.WithLabelValues(kind) })
+	// A counter that begins with a value has no rate: an alert on errors would
+	// sleep through the first outage.
+	for _, kind := range redislimit.Kinds() {
+		m.kinds.of(kind.String())
+	}
 	m.handler = promhttp.HandlerFor(r, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 10 * time.Second})
 	return m
 }

@@ -171,6 +171,7 @@ func TestEventsBecomeFigures(t *testing.T) {
 		`weir_store_seconds_count{node="store",outcome="failed"}`:                     1,
 		`weir_store_seconds_count{node="10.0.0.1:7000",outcome="failed"}`:             1,
 		`weir_store_errors_total{kind="timeout"}`:                                     2,
+		`weir_store_errors_total{kind="refused"}`:                                     0,
 		`weir_breaker_open{node="store"}`:                                             1,
 		`weir_breaker_open{node="10.0.0.1:7000"}`:                                     1,
 		`weir_breaker_openings_total`:                                                 3,
