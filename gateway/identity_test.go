@@ -155,7 +155,7 @@ func TestKeysAreReadAgain(t *testing.T) {
 		{"new gold\nnewer gold\n", "2 keys in force", "new"},
 		{"new gold\nbroken\n", "the keys in force stay: ", "new"},
 		{"", "no such file", "new"},
-		{"last -\n", "1 keys in force", "last"},
+		{"last -\n", "1 key in force", "last"},
 	} {
 		if step.text == "" {
 			if err := os.Remove(id.file); err != nil {

@@ -101,6 +101,10 @@ func (id *identity) watch(stopped <-chan struct{}, every time.Duration, notice f
 			notice("the keys in force stay: " + err.Error())
 			continue
 		}
-		notice(fmt.Sprintf("%s: %d keys in force", id.file, id.table.Load().len()))
+		n, noun := id.table.Load().len(), "keys"
+		if n == 1 {
+			noun = "key"
+		}
+		notice(fmt.Sprintf("%s: %d %s in force", id.file, n, noun))
 	}
 }
