@@ -20,7 +20,7 @@ func findBroken(e *evidence) *Finding {
 		text += fmt.Sprintf(" %s of %s keys broke the promise.", Count(b.KeysBroken), Count(b.KeysJudged))
 	}
 	switch {
-	case findLocal(e) != nil || e.edge() != nil || findNever(e) != nil || e.reduced.n > 0: // those say it better
+	case findLocal(e) != nil || e.edge() != nil || findNever(e) != nil: // those say it better
 	case e.oneMore():
 		more := e.judge.bucket
 		text += fmt.Sprintf(" One more than the burst is what limiters allow that do not count the first call, such as nginx's limit_req with nodelay and redis-cell: burst=%d there lets %d through at once. If that is what was meant, judge by burst=%d.",

@@ -24,11 +24,11 @@ func findReduced(e *evidence) *Finding {
 	if r.n == 0 {
 		return nil
 	}
-	text := fmt.Sprintf("%s, from %s s to %s s, say that who decided had less to give than usual (temporary-reduced-capacity). A gateway says that while its store does not answer: it then refuses, or grants a share of its own beside what the store had granted.",
+	text := fmt.Sprintf("%s, from %s s to %s s, say that the service had less to give than usual, such as by the problem type temporary-reduced-capacity. Gateways of weir say so while their store does not answer: they then refuse, or grant shares of their own beside what the store had granted.",
 		many(r.n, "answer"), secondsText(seconds(r.first)), secondsText(seconds(r.last)))
 	if e.r.Verdict == Broken {
-		text += " That is the first place to look for what was too much: together such shares are a burst and what gateways round up above the promise."
+		text += " Such shares come on top of what the store had granted, and may be what was too much: compare the times."
 	}
-	return &Finding{Severity: Medium, Text: text + " Look at the store, and at which fail mode the rule has.",
+	return &Finding{Severity: Medium, Text: text + " Look at the store, and at the fail mode of the rule.",
 		Evidence: map[string]any{"answers": r.n, "from_s": seconds(r.first), "to_s": seconds(r.last), "of": e.r.Totals.Offered}}
 }
