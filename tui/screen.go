@@ -191,7 +191,7 @@ func (m *model) answer(c *canvas, y int) {
 	case s.Verdict == report.Broken && b != nil:
 		x = c.text(x, y, " BROKEN ", style{tone: refused, bold: true, reverse: true})
 		by := "× " + brief(b.Ratio)
-		if b.Ratio <= 1 { // over all of the run, which is not where it broke
+		if b.Ratio < 1.1 { // over all of the run, which is not where it broke
 			by = "by " + brief(b.WorstExcess)
 		}
 		x = c.text(x+1, y, by, style{tone: refused, bold: true})
