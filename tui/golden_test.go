@@ -104,6 +104,29 @@ func TestEverySizeFits(t *testing.T) {
 	}
 }
 
+// Without UTF-8 a screen is what it was, column by column, in ASCII.
+func TestScreensInASCII(t *testing.T) {
+	tape, _ := openRun(t, false)
+	for v := range views {
+		m := newModel(tape, Options{View: v, ASCII: true})
+		m.w, m.h = 80, 24
+		got := strings.Split(m.View(), "\n")
+		m.opt.ASCII = false
+		for i, line := range strings.Split(m.View(), "\n") {
+			plain := ansi.Strip(got[i])
+			if strings.ContainsFunc(plain, func(r rune) bool { return r < ' ' || r > '~' }) {
+				t.Errorf("%s, line %d: %q", v, i, plain)
+			}
+			if ansi.StringWidth(plain) > ansi.StringWidth(line) {
+				t.Errorf("%s, line %d is wider than\n%s\n%s", v, i, line, plain)
+			}
+		}
+		if v == Traffic {
+			golden(t, "traffic-80x24-ascii.txt", strings.Join(got, "\n")+"\n")
+		}
+	}
+}
+
 func TestTooSmallSaysSo(t *testing.T) {
 	tape, _ := openRun(t, false)
 	m := newModel(tape, Options{})

@@ -48,7 +48,7 @@ func (m *model) screen() *canvas {
 func (m *model) draw(c *canvas) {
 	switch m.view {
 	case Traffic:
-		m.traffic(c)
+		m.traffic(c, 3)
 	case Keys:
 		m.keys(c)
 	case Clients:
@@ -254,7 +254,11 @@ func (m *model) paused() bool {
 func (m *model) hints() [][2]string {
 	var h [][2]string
 	if _, ok := m.src.(*Tape); ok {
-		h = append(h, [2]string{"space", "play"}, [2]string{"←→", "wind"}, [2]string{",.", "step"}, [2]string{"<>", "speed"})
+		arrows := "←→"
+		if m.opt.ASCII {
+			arrows = "arrows"
+		}
+		h = append(h, [2]string{"space", "play"}, [2]string{arrows, "wind"}, [2]string{",.", "step"}, [2]string{"<>", "speed"})
 	} else {
 		h = append(h, [2]string{"space", "freeze"})
 	}

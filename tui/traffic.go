@@ -6,8 +6,9 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
-// traffic draws what was admitted and refused over time.
-func (m *model) traffic(c *canvas) {
+// traffic draws what was admitted, refused and failed over time: the first so
+// many of the three.
+func (m *model) traffic(c *canvas, most int) {
 	line, cursor := m.lined(c.w-labels), -1
 	if t, ok := m.src.(*Tape); ok && !t.reveals {
 		if at, seen := line.column(min(t.at, t.length()-1)); seen {
@@ -20,6 +21,7 @@ func (m *model) traffic(c *canvas) {
 		marks = append(marks, f.x-labels)
 	}
 	bands := m.bands(&line, marks, cursor)
+	bands = bands[:min(len(bands), most)]
 	words, whole := placeFlags(flags, c.w, 1)
 	foot := 1
 	if len(flags) > 0 {

@@ -20,10 +20,7 @@ func (o *demoOptions) give(ctx context.Context, t *tour, length time.Duration, s
 	a := o.app
 	style := newStyle(o.console.color(a))
 	w := &errWriter{w: a.stdout}
-	told := func(p *playedAct) {
-		fmt.Fprintf(w, "%s\n%s\n\n", style.bold(fmt.Sprintf("%d. %s", p.number, p.scene.title)), fold(p.scene.look, "", a.width()))
-		p.write(w, a.width())
-	}
+	told := func(p *playedAct) { p.tellIn(w, style, a.width()) }
 	g := &guided{tour: t, length: length / time.Duration(t.acts()), tell: func(*playedAct) {}}
 	var dash *tui.Dashboard
 	if dashboard {
@@ -76,6 +73,11 @@ func (o *demoOptions) give(ctx context.Context, t *tour, length time.Duration, s
 			for _, p := range g.acts {
 				told(p)
 			}
+		}
+	}
+	if result != nil {
+		for _, p := range g.acts {
+			result.Acts = append(result.Acts, p.result())
 		}
 	}
 	return o.conclude(w, style, moral, result, left(), err)
@@ -155,16 +157,17 @@ func (o *demoOptions) play(ctx context.Context, g *guided, s *show, seed int64, 
 	return result, err
 }
 
-// write tells what an act came to.
-func (p *playedAct) write(w io.Writer, width int) {
+// tellIn tells an act in text: what it is, and what it came to.
+func (p *playedAct) tellIn(w io.Writer, style style, width int) {
+	fmt.Fprintf(w, "%s\n%s\n", style.bold(fmt.Sprintf("%d. %s", p.number, p.scene.title)), fold(p.scene.look, "", width))
 	f := p.figures()
 	t := f.Totals
-	fmt.Fprintf(w, "   offered   %8s   %s a second\n", report.Count(t.Offered), f.perSecond(t.Offered))
-	fmt.Fprintf(w, "   admitted  %8s   %s a second\n", report.Count(t.Admitted), f.perSecond(t.Admitted))
-	fmt.Fprintf(w, "   refused   %8s   %s a second\n", report.Count(t.Refused), f.perSecond(t.Refused))
+	line := fmt.Sprintf("offered %s (%s a second), admitted %s (%s), refused %s (%s)", report.Count(t.Offered), f.perSecond(t.Offered),
+		report.Count(t.Admitted), f.perSecond(t.Admitted), report.Count(t.Refused), f.perSecond(t.Refused))
 	if t.Failed > 0 {
-		fmt.Fprintf(w, "   failed    %8s\n", report.Count(t.Failed))
+		line += ", failed " + report.Count(t.Failed)
 	}
+	fmt.Fprintln(w, fold(line, "   ", width))
 	if p.scene.view == tui.Clients {
 		h := f.Herd
 		peak := int((h.AtS-h.AroundFromS)*100 + 0.5) // bins of 10 ms
