@@ -29,6 +29,15 @@ func (a *asciiWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
+// asciiText is s as such a terminal shows it.
+func asciiText(s string) string {
+	out := make([]byte, 0, len(s))
+	for _, r := range s {
+		out = append(out, report.ASCII(r))
+	}
+	return string(out)
+}
+
 // utf8 reports whether the terminal shows more than ASCII.
 func (a *app) utf8() bool {
 	return report.SaysUTF8(a.env("LC_ALL"), a.env("LC_CTYPE"), a.env("LANG"))
