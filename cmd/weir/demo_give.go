@@ -21,16 +21,17 @@ func (o *demoOptions) give(ctx context.Context, t *tour, length time.Duration, s
 	style := newStyle(o.console.color(a))
 	w := &errWriter{w: a.stdout}
 	told := func(p *playedAct) { p.tellIn(w, style, a.width()) }
-	g := &guided{tour: t, length: length / time.Duration(t.acts()), tell: func(*playedAct) {}}
+	whole := context.WithoutCancel(ctx)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	g := &guided{tour: t, length: length / time.Duration(t.acts()), tell: func(*playedAct) {}, end: end}
 	var dash *tui.Dashboard
 	if dashboard {
-		dash = startDashboard(context.WithoutCancel(ctx), a, o.console, g.source(), tui.Traffic)
+		dash = startDashboard(whole, a, o.console, g.source(), tui.Traffic)
 		defer dash.Leave() //nolint:errcheck // what broke was reported by Wait
 	} else if o.out.format == "text" {
 		g.tell = told
 	}
-	ctx, end := context.WithCancel(ctx)
-	defer end()
 	left := func() bool { return false }
 	if dash != nil {
 		go func() {
@@ -53,12 +54,15 @@ func (o *demoOptions) give(ctx context.Context, t *tour, length time.Duration, s
 			break
 		}
 	}
+	if err != nil && dash != nil && ctx.Err() != nil {
+		result, err = nil, nil // it was left while its next run was being set up
+	}
 	moral := ""
 	if err == nil && g.whole() {
 		moral = t.moral(g.all())
 	}
 	if dash != nil {
-		interrupted := result != nil && result.Interrupted && !left()
+		interrupted := (result == nil || result.Interrupted) && !left()
 		if err == nil && !interrupted && !left() {
 			g.ended(moral)
 			select {
@@ -84,11 +88,12 @@ func (o *demoOptions) give(ctx context.Context, t *tour, length time.Duration, s
 }
 
 // conclude ends a tour with what all of it came to, or with the result of its
-// run. A tour that was left by a key is no failure.
+// run, nil where it had none yet. A tour that was left by a key is no failure.
 func (o *demoOptions) conclude(w *errWriter, style style, moral string, r *report.Result, left bool, err error) error {
 	switch {
 	case err != nil:
 		return err
+	case r == nil:
 	case o.out.format == "json":
 		if err = o.out.write(o.app, func(w io.Writer) error { return report.WriteJSON(w, r) }); err == nil && !o.plain {
 			o.console.afterwards(o.app, r, o.out)
@@ -97,7 +102,7 @@ func (o *demoOptions) conclude(w *errWriter, style style, moral string, r *repor
 		fmt.Fprintln(w, fold(style.bold("So:")+" "+moral, "", o.app.width()))
 		err = stdoutError(w.err)
 	}
-	if err == nil && r.Interrupted && !left {
+	if err == nil && (r == nil || r.Interrupted) && !left {
 		return errInterrupted
 	}
 	return err

@@ -206,10 +206,11 @@ func (g *guided) touch(p *playedAct, what string) {
 	}
 }
 
-// Stop implements tui.Stopper: a tour that is left is left at once.
+// Stop implements tui.Stopper: a tour that is left is left at once, also one that
+// is getting its next run ready.
 func (g *guided) Stop() {
+	g.end()
 	if s, _ := g.present(); s != nil {
-		s.live.end()
 		s.live.engine.Cut()
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -116,5 +117,14 @@ func TestToursAreShort(t *testing.T) {
 				t.Errorf("%s: %d columns: %s", tour.name, n, line)
 			}
 		}
+	}
+}
+
+// A tour that is left while it gets ready is left: no run is there to end yet.
+func TestStopBeforeTheFirstRun(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	g := &guided{tour: &tour{}, end: end}
+	if g.Stop(); ctx.Err() == nil {
+		t.Error("the tour goes on")
 	}
 }
