@@ -11,7 +11,7 @@ import (
 type change struct {
 	behaviour string // the present one; "" before the first look
 	changed   bool
-	before    uint32 // returns in the busiest 10 ms of those in sight then
+	before    uint32 // returns in the busiest 10 ms that were kept then, or since the change before
 	// settled is when the last wait is over that had begun before; what comes
 	// back until then still goes by the old behaviour.
 	settled int64
@@ -28,12 +28,15 @@ func (g change) seen(src Source, s *report.Snapshot) change {
 	}
 	d := s.Detail
 	if now := b.Behaviour(); now != g.behaviour {
-		was := g.behaviour
+		was := g
 		g = change{behaviour: now}
-		if was == "" {
+		if was.behaviour == "" {
 			return g
 		}
 		g.changed, g.before = true, highest(d.Returns.Counts)
+		if was.ended { // what is in sight may be older than the change before this one
+			g.before = was.since
+		}
 		g.settled = s.At
 		for i, n := range d.Ahead.Counts {
 			if n > 0 {

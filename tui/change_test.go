@@ -51,8 +51,11 @@ func TestWhatAChangeCameTo(t *testing.T) {
 	if got := row(); !strings.HasSuffix(got, "14 since ÷ 14.7") {
 		t.Errorf("later: %q", got)
 	}
+	// The next change is compared with what was since this one, although the herd
+	// of before may still be kept.
+	s.snap = &report.Snapshot{At: 30e9, Detail: &report.Detail{Returns: report.Bins{From: 20e9, Counts: append(make([]uint32, 999), 206)}}}
 	m = key(m, "J").look()
-	if got := row(); got != "after a refusal as planned" {
-		t.Errorf("nobody came back before this change, so there is nothing to compare: %q", got)
+	if got := row(); got != "after a refusal as planned   busiest 10 ms 14 before, waits end 30.0 s" {
+		t.Errorf("a second change: %q", got)
 	}
 }
