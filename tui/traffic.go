@@ -123,7 +123,7 @@ func (m *model) lined(n int) timeline {
 	}
 	line := timelineOf(d, until, n, step)
 	if m.zoom == 0 {
-		line.stretch(n, m.willBe(step))
+		line.stretch(n, m.willBe(line.step))
 	}
 	if tape && !t.reveals {
 		// What is wound to stays in sight.
