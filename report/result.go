@@ -51,6 +51,8 @@ type Result struct {
 	Prediction *Prediction `json:"prediction,omitempty"`
 	// Marks are what a person did or noted while the run went on.
 	Marks []Mark `json:"marks,omitempty"`
+	// Acts are those of a guided tour.
+	Acts []Act `json:"acts,omitempty"`
 	// Notes say what the result leaves out and why.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -324,6 +324,9 @@ func (t *text) findings(r *Result) {
 }
 
 func (t *text) ending(r *Result) {
+	for i, a := range r.Acts {
+		t.wrapped(fmt.Sprintf("act %d: ", i+1), "", CleanLong(a.Title+". "+a.Measured))
+	}
 	for _, m := range r.Marks {
 		t.wrapped(fmt.Sprintf("at %s s: ", secondsText(m.AtS)), "", Clean(m.Text)+".")
 	}

@@ -160,28 +160,42 @@ func (p *chart) dot(plot *canvas, x, y, side int) {
 	}
 }
 
-// across draws the levels where nothing else is, with their names at the right.
+// across draws the levels where nothing else is, with their names at the right;
+// those of one row have one line and one name.
 func (p *chart) across(plot *canvas, top float64) {
-	taken := map[int]bool{}
+	type line struct {
+		y    int
+		name string
+		tone tone
+	}
+	var lines []line
 	for _, l := range p.levels {
 		if l.value > top || l.value <= 0 {
 			continue
 		}
 		y := plot.row(l.value, top)
-		if taken[y] {
-			y = min(y+1, plot.h-1)
+		in := func(y int) int { return slices.IndexFunc(lines, func(o line) bool { return o.y == y }) }
+		if in(y) >= 0 && y < plot.h-1 {
+			y++
 		}
-		taken[y] = true
+		if i := in(y); i >= 0 {
+			lines[i].name += ", " + l.name
+			continue
+		}
+		lines = append(lines, line{y, l.name, l.tone})
 		for x := range plot.w {
 			if r := plot.at(x, y).r; r == ' ' || r == '┊' {
 				plot.set(x, y, l.r, style{tone: l.tone})
 			}
 		}
+	}
+	for _, l := range lines {
 		name := " " + l.name + " "
-		if free(plot, plot.w-width(name)-1, y, width(name)) {
-			plot.text(plot.w-width(name)-1, y, name, style{tone: l.tone})
-		} else if above := y - 1; above >= 0 && free(plot, plot.w-width(name)-1, above, width(name)) {
-			plot.text(plot.w-width(name)-1, above, name, style{tone: l.tone})
+		x, st := plot.w-width(name)-1, style{tone: l.tone}
+		if free(plot, x, l.y, width(name)) {
+			plot.text(x, l.y, name, st)
+		} else if l.y > 0 && free(plot, x, l.y-1, width(name)) {
+			plot.text(x, l.y-1, name, st)
 		}
 	}
 }

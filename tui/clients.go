@@ -32,7 +32,8 @@ func (m *model) clients(c *canvas) {
 	}
 	if b, ok := m.src.(Behaver); ok {
 		x = c.text(1, 1, "after a refusal", style{tone: dim})
-		c.text(x+1, 1, b.Behaviour(), style{tone: accent, bold: true})
+		x = c.text(x+1, 1, tame(b.Behaviour()), style{tone: accent, bold: true})
+		m.change.draw(c, x+3, 1)
 	}
 	spikes := max((c.h-2)*3/5, c.h-4-barRows(d.Waits), 6)
 	m.returns(c.sub(0, 2, c.w, spikes))

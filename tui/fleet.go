@@ -6,8 +6,11 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
+// chartLeast is how many rows each chart below the targets needs.
+const chartLeast = 9
+
 // fleet draws the targets side by side: each with what it let through, against
-// what the whole fleet may.
+// what the whole fleet may; where there is room, what all of them admitted and refused over time below.
 func (m *model) fleet(c *canvas) {
 	rows := m.snap.Targets
 	if len(rows) == 0 {
@@ -31,7 +34,11 @@ func (m *model) fleet(c *canvas) {
 	for _, r := range rows {
 		sum += r.Admitted
 	}
-	most := c.h - 3
+	if over := len(rows) + 3; c.h-over >= chartLeast && len(m.snap.Detail.Whole.Ticks) > 0 {
+		m.traffic(c.sub(0, over, c.w, c.h-over), (c.h-over)/chartLeast)
+		c = c.sub(0, 0, c.w, over-1)
+	}
+	most := c.h - 2
 	for y, r := range rows[:min(len(rows), most)] {
 		c.text(1, y+1, fit(tame(r.Name), name), style{})
 		for i, n := range []struct {

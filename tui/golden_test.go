@@ -104,6 +104,29 @@ func TestEverySizeFits(t *testing.T) {
 	}
 }
 
+// Without UTF-8 a screen is what it was, column by column, in ASCII.
+func TestScreensInASCII(t *testing.T) {
+	tape, _ := openRun(t, false)
+	for v := range views {
+		m := newModel(tape, Options{View: v, ASCII: true})
+		m.w, m.h = 80, 24
+		got := strings.Split(m.View(), "\n")
+		m.opt.ASCII = false
+		for i, line := range strings.Split(m.View(), "\n") {
+			plain := ansi.Strip(got[i])
+			if strings.ContainsFunc(plain, func(r rune) bool { return r < ' ' || r > '~' }) {
+				t.Errorf("%s, line %d: %q", v, i, plain)
+			}
+			if ansi.StringWidth(plain) > ansi.StringWidth(line) {
+				t.Errorf("%s, line %d is wider than\n%s\n%s", v, i, line, plain)
+			}
+		}
+		if v == Traffic {
+			golden(t, "traffic-80x24-ascii.txt", strings.Join(got, "\n")+"\n")
+		}
+	}
+}
+
 func TestTooSmallSaysSo(t *testing.T) {
 	tape, _ := openRun(t, false)
 	m := newModel(tape, Options{})
@@ -120,6 +143,38 @@ func TestHelpAndPictures(t *testing.T) {
 	golden(t, "help-80x24.txt", m.screen().plainText())
 	m = press(m, "x")
 	golden(t, "traffic-80x24.svg", m.screen().svg())
+}
+
+// Browsers drop spaces at the ends of a text and all but one of several in it,
+// and would stretch the rest over their room.
+func TestPicturesHaveNoSpacesToDrop(t *testing.T) {
+	c := newCanvas(30, 2)
+	c.text(0, 0, "  a b   c日d ", style{})
+	c.text(0, 1, " HELD  █ 3", style{reverse: true})
+	picture := c.svg()
+	for _, want := range []string{
+		`<text x="16.8" y="15" textLength="25.2" lengthAdjust="spacingAndGlyphs" fill="#d8d8d8">a b</text>`,
+		`<text x="67.2" y="15" textLength="33.6" lengthAdjust="spacingAndGlyphs" fill="#d8d8d8">c日d</text>`,
+		`<text x="8.4" y="32" textLength="33.6" lengthAdjust="spacingAndGlyphs" fill="#16181d">HELD</text>`,
+		`<text x="75.6" y="32" textLength="8.4" lengthAdjust="spacingAndGlyphs" fill="#16181d">3</text>`,
+	} {
+		if !strings.Contains(picture, want+"\n") {
+			t.Errorf("no %s in\n%s", want, picture)
+		}
+	}
+	if n := strings.Count(picture, "<text"); n != 4 {
+		t.Errorf("%d texts in\n%s", n, picture)
+	}
+	tape, _ := openRun(t, false)
+	for v := range views {
+		m := newModel(tape, Options{View: v})
+		m.w, m.h = 160, 45
+		for line := range strings.Lines(m.screen().svg()) {
+			if strings.HasPrefix(line, "<text") && (strings.Contains(line, "> ") || strings.Contains(line, " </text>") || strings.Contains(line, "  ")) {
+				t.Errorf("%s: %s", v, line)
+			}
+		}
+	}
 }
 
 // press types keys, one at a time.

@@ -31,6 +31,7 @@ func (v View) String() string { return viewNames[v] }
 // Options shape a dashboard. The zero value has no colours and no export.
 type Options struct {
 	Colors Colors
+	ASCII  bool // the terminal shows nothing else
 	View   View // the first to show
 	// Export keeps a screen as text and as SVG and returns where.
 	Export func(text, svg string) (string, error)
@@ -70,6 +71,8 @@ type model struct {
 	scene  Scene // of a Guide
 	led    int   // the act that view was last set by
 	chosen bool  // by a person: the view stays
+
+	change change // of what clients do
 }
 
 // pollMsg is a tick of the dashboard's own clock.
@@ -96,6 +99,7 @@ func (m model) look() model {
 		s.Detail = &report.Detail{}
 		m.snap = &s
 	}
+	m.change = m.change.seen(m.src, m.snap)
 	return m.follow()
 }
 
@@ -127,7 +131,13 @@ func (m model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 }
 
 // View implements tea.Model.
-func (m model) View() string { return m.screen().ansi(m.opt.Colors) }
+func (m model) View() string {
+	c := m.screen()
+	if m.opt.ASCII {
+		c.ascii()
+	}
+	return c.ansi(m.opt.Colors)
+}
 
 // step is what a column stands for.
 func (m *model) step(columns int) int64 {

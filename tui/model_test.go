@@ -223,3 +223,13 @@ func TestExport(t *testing.T) {
 		t.Errorf("no word of the failure:\n%s", m.screen().plainText())
 	}
 }
+
+// A run that is known by the second alone fills the width as well.
+func TestCoarseRunFillsTheWidth(t *testing.T) {
+	whole := report.Trail{Step: 1e9, Ticks: make([]report.Tick, 6)}
+	tape := NewTape(About{Kind: "result"}, []*report.Snapshot{{At: 6e9, Detail: &report.Detail{Fine: whole, Whole: whole}}}, false)
+	m := newModel(tape, Options{})
+	if line := m.lined(52); len(line.cols) < 48 || line.step*int64(len(line.cols)) > 6_100_000_000 {
+		t.Errorf("%d columns of %d ns", len(line.cols), line.step)
+	}
+}

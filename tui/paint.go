@@ -1,6 +1,10 @@
 package tui
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/weir-cli/weir/report"
+)
 
 // Colors says what the terminal can show.
 type Colors uint8
@@ -55,6 +59,20 @@ func (s style) code(c Colors) string {
 		return ""
 	}
 	return "\x1b[" + strings.Join(parts, ";") + "m"
+}
+
+// ascii puts what any terminal can show in the place of everything else. A wide
+// letter leaves two characters.
+func (c *canvas) ascii() {
+	for y := range c.h {
+		for x := range c.w {
+			cell := c.at(x, y)
+			if cell.r == 0 {
+				cell.r = '?'
+			}
+			c.set(x, y, rune(report.ASCII(cell.r)), cell.s)
+		}
+	}
 }
 
 // ansi is the canvas for a terminal, a line a row, no spaces at line ends.

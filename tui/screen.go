@@ -48,7 +48,7 @@ func (m *model) screen() *canvas {
 func (m *model) draw(c *canvas) {
 	switch m.view {
 	case Traffic:
-		m.traffic(c)
+		m.traffic(c, 3)
 	case Keys:
 		m.keys(c)
 	case Clients:
@@ -191,7 +191,7 @@ func (m *model) answer(c *canvas, y int) {
 	case s.Verdict == report.Broken && b != nil:
 		x = c.text(x, y, " BROKEN ", style{tone: refused, bold: true, reverse: true})
 		by := "× " + brief(b.Ratio)
-		if b.Ratio <= 1 { // over all of the run, which is not where it broke
+		if b.Ratio < 1.1 { // over all of the run, which is not where it broke
 			by = "by " + brief(b.WorstExcess)
 		}
 		x = c.text(x+1, y, by, style{tone: refused, bold: true})
@@ -254,7 +254,11 @@ func (m *model) paused() bool {
 func (m *model) hints() [][2]string {
 	var h [][2]string
 	if _, ok := m.src.(*Tape); ok {
-		h = append(h, [2]string{"space", "play"}, [2]string{"←→", "wind"}, [2]string{",.", "step"}, [2]string{"<>", "speed"})
+		arrows := "←→"
+		if m.opt.ASCII {
+			arrows = "arrows"
+		}
+		h = append(h, [2]string{"space", "play"}, [2]string{arrows, "wind"}, [2]string{",.", "step"}, [2]string{"<>", "speed"})
 	} else {
 		h = append(h, [2]string{"space", "freeze"})
 	}

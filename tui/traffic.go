@@ -2,29 +2,34 @@ package tui
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/weir-cli/weir/report"
 )
 
-// traffic draws what was admitted and refused over time.
-func (m *model) traffic(c *canvas) {
+// traffic draws what was admitted, refused and failed over time: the first so
+// many of the three.
+func (m *model) traffic(c *canvas, most int) {
 	line, cursor := m.lined(c.w-labels), -1
 	if t, ok := m.src.(*Tape); ok && !t.reveals {
 		if at, seen := line.column(min(t.at, t.length()-1)); seen {
 			cursor = at
 		}
 	}
+	flags := m.flags(&line)
 	var marks []int
-	for _, mark := range m.about.Marks {
-		if at, seen := line.column(int64(mark.AtS * 1e9)); seen {
-			marks = append(marks, at)
-		}
+	for _, f := range flags {
+		marks = append(marks, f.x-labels)
 	}
 	bands := m.bands(&line, marks, cursor)
+	bands = bands[:min(len(bands), most)]
+	words, whole := placeFlags(flags, c.w, 1)
 	foot := 1
-	if len(marks) > 0 {
-		foot = 2
+	if len(flags) > 0 {
+		foot++
+	}
+	if !whole && c.h >= twoRows {
+		words, _ = placeFlags(flags, c.w, 2)
+		foot++
 	}
 	var top float64
 	for _, b := range bands {
@@ -47,10 +52,12 @@ func (m *model) traffic(c *canvas) {
 		y, room = y+h, room-h
 	}
 	line.axis(c, c.h-foot)
-	if foot == 2 {
-		m.flags(c, c.h-1, &line)
-	}
+	drawFlags(c, c.h-foot+1, flags, words)
 }
+
+// twoRows is the height from which words of marks that are in each other's way
+// have a row more.
+const twoRows = 11
 
 // bands are the charts of the traffic view, from the top down.
 func (m *model) bands(line *timeline, marks []int, cursor int) []*chart {
@@ -116,7 +123,7 @@ func (m *model) lined(n int) timeline {
 	}
 	line := timelineOf(d, until, n, step)
 	if m.zoom == 0 {
-		line.stretch(n, m.willBe(step))
+		line.stretch(n, m.willBe(line.step))
 	}
 	if tape && !t.reveals {
 		// What is wound to stays in sight.
@@ -138,29 +145,4 @@ func (m *model) willBe(step int64) int {
 		length = m.about.Length
 	}
 	return int(min((length+step-1)/step, 1<<20))
-}
-
-// flags writes the marks below their columns, each as far as the next one.
-func (m *model) flags(c *canvas, y int, line *timeline) {
-	type flag struct {
-		x    int
-		text string
-	}
-	var flags []flag
-	for _, mark := range m.about.Marks {
-		if at, seen := line.column(int64(mark.AtS * 1e9)); seen {
-			flags = append(flags, flag{labels + at, tame(mark.Text)})
-		}
-	}
-	slices.SortStableFunc(flags, func(a, b flag) int { return a.x - b.x })
-	for i, f := range flags {
-		room := c.w - f.x - 2
-		if i+1 < len(flags) {
-			room = flags[i+1].x - f.x - 3
-		}
-		c.set(f.x, y, '▲', style{tone: marked})
-		if room > 2 {
-			c.text(f.x+2, y, fit(f.text, room), style{tone: marked})
-		}
-	}
 }

@@ -34,7 +34,7 @@ const defaultWidth = 80
 
 func systemApp() *app {
 	screen, keys := terminal()
-	return &app{
+	a := &app{
 		screen:    screen,
 		keys:      keys,
 		stdin:     os.Stdin,
@@ -48,6 +48,15 @@ func systemApp() *app {
 		now:       time.Now,
 		cut:       context.Background(),
 	}
+	if !a.utf8() {
+		if a.stdoutTTY {
+			a.stdout = &asciiWriter{w: a.stdout}
+		}
+		if a.stderrTTY {
+			a.stderr = &asciiWriter{w: a.stderr}
+		}
+	}
+	return a
 }
 
 // terminal finds the one that a dashboard is drawn on and the one that its keys

@@ -42,7 +42,7 @@ func (c *console) colors(a *app) tui.Colors {
 
 // startDashboard shows a source on the terminal.
 func startDashboard(ctx context.Context, a *app, c *console, src tui.Source, view tui.View) *tui.Dashboard {
-	return tui.Start(ctx, src, a.keys, a.screen, tui.Options{Colors: c.colors(a), View: view, Export: exportScreen})
+	return tui.Start(ctx, src, a.keys, a.screen, tui.Options{Colors: c.colors(a), ASCII: !a.utf8(), View: view, Export: exportScreen})
 }
 
 // afterwards leaves the answer on the normal screen where the result itself went

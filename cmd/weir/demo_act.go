@@ -78,6 +78,13 @@ type figures struct {
 	seconds float64
 }
 
+// result is the act as a tour's result has it.
+func (p *playedAct) result() report.Act {
+	f := p.figures()
+	return report.Act{Title: p.scene.title, FromS: float64(p.from/1e6) / 1e3, ToS: float64(p.to/1e6) / 1e3,
+		Verdict: f.Verdict, Bound: f.Bound, Totals: f.Totals, Herd: f.Herd, Measured: p.said}
+}
+
 // perSecond is a count as a rate.
 func (f *figures) perSecond(n int64) string {
 	return report.Count(int64(float64(n)/max(f.seconds, 0.001) + 0.5))

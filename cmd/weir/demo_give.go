@@ -20,20 +20,18 @@ func (o *demoOptions) give(ctx context.Context, t *tour, length time.Duration, s
 	a := o.app
 	style := newStyle(o.console.color(a))
 	w := &errWriter{w: a.stdout}
-	told := func(p *playedAct) {
-		fmt.Fprintf(w, "%s\n%s\n\n", style.bold(fmt.Sprintf("%d. %s", p.number, p.scene.title)), fold(p.scene.look, "", a.width()))
-		p.write(w, a.width())
-	}
-	g := &guided{tour: t, length: length / time.Duration(t.acts()), tell: func(*playedAct) {}}
+	told := func(p *playedAct) { p.tellIn(w, style, a.width()) }
+	whole := context.WithoutCancel(ctx)
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	g := &guided{tour: t, length: length / time.Duration(t.acts()), tell: func(*playedAct) {}, end: end}
 	var dash *tui.Dashboard
 	if dashboard {
-		dash = startDashboard(context.WithoutCancel(ctx), a, o.console, g.source(), tui.Traffic)
+		dash = startDashboard(whole, a, o.console, g.source(), tui.Traffic)
 		defer dash.Leave() //nolint:errcheck // what broke was reported by Wait
 	} else if o.out.format == "text" {
 		g.tell = told
 	}
-	ctx, end := context.WithCancel(ctx)
-	defer end()
 	left := func() bool { return false }
 	if dash != nil {
 		go func() {
@@ -56,12 +54,15 @@ func (o *demoOptions) give(ctx context.Context, t *tour, length time.Duration, s
 			break
 		}
 	}
+	if err != nil && dash != nil && ctx.Err() != nil {
+		result, err = nil, nil // it was left while its next run was being set up
+	}
 	moral := ""
 	if err == nil && g.whole() {
 		moral = t.moral(g.all())
 	}
 	if dash != nil {
-		interrupted := result != nil && result.Interrupted && !left()
+		interrupted := (result == nil || result.Interrupted) && !left()
 		if err == nil && !interrupted && !left() {
 			g.ended(moral)
 			select {
@@ -78,15 +79,21 @@ func (o *demoOptions) give(ctx context.Context, t *tour, length time.Duration, s
 			}
 		}
 	}
+	if result != nil {
+		for _, p := range g.acts {
+			result.Acts = append(result.Acts, p.result())
+		}
+	}
 	return o.conclude(w, style, moral, result, left(), err)
 }
 
 // conclude ends a tour with what all of it came to, or with the result of its
-// run. A tour that was left by a key is no failure.
+// run, nil where it had none yet. A tour that was left by a key is no failure.
 func (o *demoOptions) conclude(w *errWriter, style style, moral string, r *report.Result, left bool, err error) error {
 	switch {
 	case err != nil:
 		return err
+	case r == nil:
 	case o.out.format == "json":
 		if err = o.out.write(o.app, func(w io.Writer) error { return report.WriteJSON(w, r) }); err == nil && !o.plain {
 			o.console.afterwards(o.app, r, o.out)
@@ -95,7 +102,7 @@ func (o *demoOptions) conclude(w *errWriter, style style, moral string, r *repor
 		fmt.Fprintln(w, fold(style.bold("So:")+" "+moral, "", o.app.width()))
 		err = stdoutError(w.err)
 	}
-	if err == nil && r.Interrupted && !left {
+	if err == nil && (r == nil || r.Interrupted) && !left {
 		return errInterrupted
 	}
 	return err
@@ -155,16 +162,17 @@ func (o *demoOptions) play(ctx context.Context, g *guided, s *show, seed int64, 
 	return result, err
 }
 
-// write tells what an act came to.
-func (p *playedAct) write(w io.Writer, width int) {
+// tellIn tells an act in text: what it is, and what it came to.
+func (p *playedAct) tellIn(w io.Writer, style style, width int) {
+	fmt.Fprintf(w, "%s\n%s\n", style.bold(fmt.Sprintf("%d. %s", p.number, p.scene.title)), fold(p.scene.look, "", width))
 	f := p.figures()
 	t := f.Totals
-	fmt.Fprintf(w, "   offered   %8s   %s a second\n", report.Count(t.Offered), f.perSecond(t.Offered))
-	fmt.Fprintf(w, "   admitted  %8s   %s a second\n", report.Count(t.Admitted), f.perSecond(t.Admitted))
-	fmt.Fprintf(w, "   refused   %8s   %s a second\n", report.Count(t.Refused), f.perSecond(t.Refused))
+	line := fmt.Sprintf("offered %s (%s a second), admitted %s (%s), refused %s (%s)", report.Count(t.Offered), f.perSecond(t.Offered),
+		report.Count(t.Admitted), f.perSecond(t.Admitted), report.Count(t.Refused), f.perSecond(t.Refused))
 	if t.Failed > 0 {
-		fmt.Fprintf(w, "   failed    %8s\n", report.Count(t.Failed))
+		line += ", failed " + report.Count(t.Failed)
 	}
+	fmt.Fprintln(w, fold(line, "   ", width))
 	if p.scene.view == tui.Clients {
 		h := f.Herd
 		peak := int((h.AtS-h.AroundFromS)*100 + 0.5) // bins of 10 ms

@@ -17,6 +17,7 @@ type guided struct {
 	tour   *tour
 	length time.Duration      // of one act
 	tell   func(p *playedAct) // is told of every act that is over, in order
+	end    context.CancelFunc // of all of it
 
 	mu    sync.Mutex
 	stage *stage // of the present run; nil before the first

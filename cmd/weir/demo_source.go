@@ -1,6 +1,8 @@
 package main
 
 import (
+	"slices"
+
 	"github.com/weir-cli/weir/report"
 	"github.com/weir-cli/weir/tui"
 )
@@ -58,7 +60,22 @@ func (g *guided) Snapshot() *report.Snapshot {
 		detail.Findings[i].Since += p.from
 	}
 	out.Detail = &detail
+	out.Targets = s.everyTarget(act.Targets)
 	return &out
+}
+
+// everyTarget adds the gateways that nobody has called to those that somebody
+// has: what they could have admitted is part of the story.
+func (s *stage) everyTarget(called []report.Row) []report.Row {
+	out := make([]report.Row, 0, len(s.run.names))
+	for _, name := range s.run.names {
+		row := report.Row{Name: name}
+		if i := slices.IndexFunc(called, func(r report.Row) bool { return r.Name == name }); i >= 0 {
+			row = called[i]
+		}
+		out = append(out, row)
+	}
+	return out
 }
 
 // Scene implements tui.Guide.
@@ -189,10 +206,11 @@ func (g *guided) touch(p *playedAct, what string) {
 	}
 }
 
-// Stop implements tui.Stopper: a tour that is left is left at once.
+// Stop implements tui.Stopper: a tour that is left is left at once, also one that
+// is getting its next run ready.
 func (g *guided) Stop() {
+	g.end()
 	if s, _ := g.present(); s != nil {
-		s.live.end()
 		s.live.engine.Cut()
 	}
 }

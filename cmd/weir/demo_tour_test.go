@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/weir-cli/weir/report"
 	"github.com/weir-cli/weir/tui"
@@ -82,5 +84,47 @@ func TestToursAreWhole(t *testing.T) {
 				t.Errorf("%s: the first setting is not the first act's", tour.name)
 			}
 		}
+	}
+}
+
+// A tour in plain text is told within 40 lines of a terminal of 80 columns.
+func TestToursAreShort(t *testing.T) {
+	promise := report.Promise{Text: "50/s,burst=50", Units: 50, Per: 1e9, Burst: 50}
+	for _, tour := range tours() {
+		var out strings.Builder
+		var all []figures
+		number := 0
+		for _, s := range tour.shows {
+			for i := range s.scenes {
+				number++
+				c := report.NewCollector(report.Setup{Promise: &promise, Detail: true})
+				p := &playedAct{scene: &s.scenes[i], number: number, to: 20e9, collector: c, shard: c.Shard()}
+				for n := range int64(1500) {
+					p.take(report.Event{Due: 1e9 + n*5e6, Sent: 1e9 + n*5e6, First: 1e9 + n*5e6 + 1e6, Done: 1e9 + n*5e6 + 2e6, Wait: -1, Attempt: 2, Cost: 1,
+						Has: report.HasFirst, Verdict: report.Admitted + report.Verdict(n%2), Status: 200})
+				}
+				p.finish(20e9, all)
+				p.tellIn(&out, style{}, 80)
+				all = append(all, p.figures())
+			}
+		}
+		out.WriteString(fold("So: "+tour.moral(all), "", 80) + "\n")
+		if n := strings.Count(out.String(), "\n"); n >= 40 {
+			t.Errorf("%s: %d lines\n%s", tour.name, n, &out)
+		}
+		for line := range strings.Lines(out.String()) {
+			if n := utf8.RuneCountInString(strings.TrimSuffix(line, "\n")); n > 80 {
+				t.Errorf("%s: %d columns: %s", tour.name, n, line)
+			}
+		}
+	}
+}
+
+// A tour that is left while it gets ready is left: no run is there to end yet.
+func TestStopBeforeTheFirstRun(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	g := &guided{tour: &tour{}, end: end}
+	if g.Stop(); ctx.Err() == nil {
+		t.Error("the tour goes on")
 	}
 }

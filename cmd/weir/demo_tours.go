@@ -162,10 +162,10 @@ func herdMoral(acts []figures) string {
 		report.Count(a.Herd.Peak10ms), report.Count(b.Herd.Peak10ms), a.perSecond(a.Totals.Admitted), b.perSecond(b.Totals.Admitted))
 }
 
-// edgeWindow is the window of an edge tour with acts of that length: five edges
+// edgeWindow is the window of an edge tour with acts of that length: ten of them
 // in an act, where it is long enough.
 func edgeWindow(act time.Duration) time.Duration {
-	return max((act / 5).Truncate(100*time.Millisecond), 500*time.Millisecond)
+	return max((act / 10).Truncate(100*time.Millisecond), 250*time.Millisecond)
 }
 
 const edgeCount = 100
@@ -192,14 +192,16 @@ func edgeShow() show {
 		profile: func(act time.Duration) profiles.Population {
 			w := edgeWindow(act)
 			return profiles.Population{Name: "callers", Keys: profiles.Keys{Kind: profiles.OneKey, Prefix: "k-"}, Clients: 20, Behaviour: "give-up",
-				Arrivals: profiles.Arrivals{Kind: profiles.Edge, Count: edgeCount, Spread: w / 10, Period: w, Aligned: true}}
+				// Around every edge, what comes after one would have spent the window
+				// that is before the next: only the first would show anything.
+				Arrivals: profiles.Arrivals{Kind: profiles.Edge, Count: edgeCount, Spread: w / 10, Period: 2 * w, Aligned: true}}
 		},
 		scenes: []scene{
 			{title: "A fixed window, at its edge", setting: "fixed-window",
-				look: fmt.Sprintf("A customer may send %d in a window, and sends %d just before each edge of the clock's window and %d just after. Look at admitted: both pass.", edgeCount, edgeCount, edgeCount),
+				look: fmt.Sprintf("A customer may send %d in a window, and sends %d just before every second edge of the clock's windows and %d just after. Look at admitted: both pass, each time.", edgeCount, edgeCount, edgeCount),
 				tell: tell("Fixed window")},
 			{title: "The same calls, and a sliding log", setting: "sliding-log", mark: "sliding log",
-				look: "The log keeps when each call passed, and looks back one window from now. Look at admitted: half as high, and what comes after the edge is refused.",
+				look: "The log keeps when each call passed, and looks back one window from now. Look at admitted: half of what it was, and what comes after the edge is refused.",
 				tell: tell("Sliding log")},
 			{title: "The same calls, and a sliding counter", setting: "sliding-counter", mark: "sliding counter",
 				look: "Two counts in place of a log, and the old one fades. Look at how close that comes.",

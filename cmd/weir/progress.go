@@ -33,10 +33,15 @@ func (p *progress) begin(name string, length time.Duration) {
 	}
 	p.line.Store(new(string))
 	p.last, p.at = report.Totals{}, 0
-	p.bars = mpb.New(mpb.WithOutput(p.app.stderr), mpb.WithWidth(24), mpb.WithRefreshRate(mergeEvery), mpb.WithAutoRefresh())
 	if short := []rune(name); len(short) > progressName {
 		name = string(short[:progressName-1]) + "…"
 	}
+	out := p.app.stderr
+	if a, ok := out.(*asciiWriter); ok {
+		// The bars look whether it is a terminal, and are ASCII but for the name.
+		out, name = a.w, asciiText(name)
+	}
+	p.bars = mpb.New(mpb.WithOutput(out), mpb.WithWidth(24), mpb.WithRefreshRate(mergeEvery), mpb.WithAutoRefresh())
 	p.bar = p.bars.New(int64(length), mpb.BarStyle(),
 		mpb.PrependDecorators(decor.Name(name+" ")),
 		mpb.AppendDecorators(decor.Any(func(decor.Statistics) string { return *p.line.Load() })),

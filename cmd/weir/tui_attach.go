@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -39,6 +40,19 @@ type servedRun struct {
 	trail report.Trail
 }
 
+// noCountsError is the answer of something else than a gateway.
+type noCountsError struct {
+	status int
+	admin  bool // it is the listener for operators of a weir serve
+}
+
+func (e *noCountsError) Error() string {
+	if e.admin {
+		return "this is the --admin listener of a weir serve, which shows no counts"
+	}
+	return fmt.Sprintf("status %d, so this is no weir serve that shows its counts", e.status)
+}
+
 // servedView is what the server said last.
 type servedView struct {
 	snap  *report.Snapshot
@@ -66,7 +80,11 @@ func newServedRun(ctx context.Context, text string) (*servedRun, error) {
 	}}
 	s.latest.Store(&servedView{&report.Snapshot{}, first})
 	if err := s.ask(ctx); err != nil {
-		return nil, reachError(fmt.Errorf("%s: %w", shown.String(), err), "weir serve --listen 127.0.0.1:8080, on this machine")
+		hint := "weir serve --listen 127.0.0.1:8080, on this machine"
+		if none := (*noCountsError)(nil); errors.As(err, &none) {
+			hint = "--attach takes the URL that weir serve prints first, that of its --listen"
+		}
+		return nil, reachError(fmt.Errorf("%s: %w", shown.String(), err), hint)
 	}
 	return s, nil
 }
@@ -109,7 +127,7 @@ func (s *servedRun) ask(ctx context.Context) error {
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("status %d, so this is no weir serve that shows its counts", res.StatusCode)
+		return &noCountsError{res.StatusCode, strings.Contains(res.Header.Get("WWW-Authenticate"), `realm="weir"`)}
 	}
 	var sn gateway.Snapshot
 	if err := json.NewDecoder(io.LimitReader(res.Body, attachMost)).Decode(&sn); err != nil {

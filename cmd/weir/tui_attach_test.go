@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -79,6 +80,26 @@ func TestAttach(t *testing.T) {
 	answer, status = counts(1, 1, 1), 404
 	if err := s.ask(context.Background()); err == nil || !strings.Contains(err.Error(), "404") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// Pointed at the listener for operators, or at anything else, it says what it
+// should be pointed at.
+func TestAttachToSomethingElse(t *testing.T) {
+	for _, tc := range []struct{ name, realm, want string }{
+		{"admin", `Bearer realm="weir"`, "this is the --admin listener of a weir serve, which shows no counts"},
+		{"another server", `Basic realm="shop"`, "status 401, so this is no weir serve that shows its counts"},
+	} {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("WWW-Authenticate", tc.realm)
+			w.WriteHeader(http.StatusUnauthorized)
+		}))
+		_, err := newServedRun(context.Background(), server.URL)
+		server.Close()
+		var f *failure
+		if !errors.As(err, &f) || f.err.Error() != server.URL+": "+tc.want || f.hint != "--attach takes the URL that weir serve prints first, that of its --listen" {
+			t.Errorf("%s: %v", tc.name, err)
+		}
 	}
 }
 
