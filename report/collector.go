@@ -69,6 +69,8 @@ type Collector struct {
 	broken  int // keys whose promise is broken
 
 	keysOver, clientsOver, trackedOver bool
+
+	loaded uint64 // a sum of what was looked at ahead, so that it is looked at
 }
 
 // rowCount is one target or population.

@@ -60,6 +60,22 @@ func (c *Collector) key(i uint32) *keyStat {
 	return &c.keys[slab][i%keySlab]
 }
 
+// known returns the figures of key i where there are some.
+func (c *Collector) known(i uint32) *keyStat {
+	if slab := int(i / keySlab); slab < len(c.keys) && c.keys[slab] != nil {
+		return &c.keys[slab][i%keySlab]
+	}
+	return nil
+}
+
+// knownClient returns the figures of client i where there are some.
+func (c *Collector) knownClient(i uint32) *clientStat {
+	if slab := int(i / clientSlab); slab < len(c.clients) && c.clients[slab] != nil {
+		return &c.clients[slab][i%clientSlab]
+	}
+	return nil
+}
+
 // eachKey calls f for every key that was asked for, in order of number.
 func (c *Collector) eachKey(f func(i uint32, k *keyStat)) {
 	for s, slab := range c.keys {
