@@ -38,7 +38,7 @@ func (c *Collector) load(events []Event) {
 	sum := c.loaded
 	for i := range events {
 		if k := c.known(events[i].Key); k != nil {
-			sum += k.offered + uint64(k.bound.first) + uint64(k.model) + uint64(k.flags)
+			sum += k.offered + uint64(k.bound.last.at) + uint64(k.bound.cost)
 		}
 		if cl := c.knownClient(events[i].Client); cl != nil {
 			sum += uint64(cl.offered)
