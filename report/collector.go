@@ -24,7 +24,8 @@ type Setup struct {
 }
 
 // Collector merges the shards of a run and keeps every statistic. Shard and
-// Latest may be called from any goroutine; Merge and Finish from one at a time.
+// Latest may be called from any goroutine; Merge, Feed and Finish from one at a
+// time.
 type Collector struct {
 	setup  Setup
 	mu     sync.Mutex // shards, and one merge at a time
