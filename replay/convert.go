@@ -12,10 +12,17 @@ import (
 
 // Convert writes src as csv or ndjson with the named fields, which must be
 // those of its Options.Fields. The error is that of reading or of the context;
-// w's own errors are the writer's to remember.
+// w's own errors are the writer's to remember. Whenever the trace may let it
+// wait, what is written so far has gone through w, flushed where w can be.
 func Convert(ctx context.Context, w io.Writer, src *Source, format string, fields []string) error {
 	out := bufio.NewWriterSize(w, 64<<10)
 	defer out.Flush()
+	src.BeforeRead(func() {
+		_ = out.Flush()
+		if f, ok := w.(interface{ Flush() error }); ok {
+			_ = f.Flush()
+		}
+	})
 	var line []byte
 	var c Call
 	for n := 0; ; n++ {

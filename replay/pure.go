@@ -30,6 +30,11 @@ func (p *pure) take(id uint32, key []byte, now, cost int64) limit.Decision {
 	return p.limiter.Take(&p.states[id], now, cost)
 }
 
+// used reports whether the limiter has met key id.
+func (p *pure) used(id uint32) bool {
+	return int(id) < len(p.states) && p.states[id] != (limit.State{})
+}
+
 // peek is what the limiter says of a key without a call.
 func (p *pure) peek(id uint32, key []byte, now int64) string {
 	d := p.take(id, key, now, 0)

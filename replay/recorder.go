@@ -10,8 +10,8 @@ import (
 	"github.com/weir-cli/weir/report"
 )
 
-// mergeEvery is how many events go by between two merges.
-const mergeEvery = 8192
+// feedEvents is how many events the collector is given at a time.
+const feedEvents = 256
 
 // keyBook is what is remembered of a key beside the collector's figures.
 type keyBook struct {
@@ -24,14 +24,13 @@ type recorder struct {
 	promise *report.Promise
 	watch   Watch
 	c       *report.Collector // once the run has begun
-	shard   *report.Shard
 	keys    *keyTable
 	books   []keyBook
 	other   keyBook
 	start   int64 // Call.At of instant 0
-	n       int64
+	n       int64 // calls recorded
 	end     int64
-	ev      report.Event
+	events  []report.Event // that the collector has not been given yet
 }
 
 // Watch is told of a replay once it begins, and returns who sees each of its
@@ -39,9 +38,7 @@ type recorder struct {
 type Watch func(report.Setup) (tap func(*report.Event))
 
 func newRecorder(hidden bool, promise *report.Promise, watch Watch) *recorder {
-	r := &recorder{keys: newKeyTable(hidden), promise: promise, watch: watch}
-	r.ev = report.Event{Wait: -1, Attempt: 1, Has: report.HasFirst}
-	return r
+	return &recorder{keys: newKeyTable(hidden), promise: promise, watch: watch, events: make([]report.Event, 0, feedEvents)}
 }
 
 // startAt fixes instant 0, the first time it is called. Its wall clock tells
@@ -56,7 +53,6 @@ func (r *recorder) startAt(at int64) {
 		setup.Tap = r.watch(setup)
 	}
 	r.c = report.NewCollector(setup)
-	r.shard = r.c.Shard()
 }
 
 // verdict is an outcome as it is recorded.
@@ -72,13 +68,12 @@ type verdict struct {
 // record adds a decided call of key id.
 func (r *recorder) record(id uint32, at, cost int64, v verdict) {
 	at -= r.start
-	e := &r.ev
-	e.Due, e.Sent, e.First, e.Done = at, at, at, at+v.took
+	r.events = append(r.events, report.Event{Due: at, Sent: at, First: at, Done: at + v.took, Wait: -1, Attempt: 1,
+		Key: id, Client: id, Cost: uint32(cost), Verdict: v.Verdict, Has: report.HasFirst})
+	e := &r.events[len(r.events)-1]
 	if v.took > 0 && !v.atOnce {
 		e.First = e.Done
 	}
-	e.Key, e.Client, e.Cost = id, id, uint32(cost)
-	e.Verdict, e.Has, e.RetryAfter, e.Class = v.Verdict, report.HasFirst, 0, report.NoError
 	b := &r.other
 	if id < rest {
 		b = &r.books[id]
@@ -99,21 +94,31 @@ func (r *recorder) record(id uint32, at, cost int64, v verdict) {
 		b.refused++
 		b.last = at
 	default:
-		e.Status, e.Class = 0, report.OtherError
+		e.Class = report.OtherError
 	}
 	r.end = max(r.end, e.Done)
-	r.shard.Record(e)
-	if r.n++; r.n%mergeEvery == 0 {
-		r.c.Merge(e.Done)
+	r.n++
+	if len(r.events) == feedEvents {
+		r.feed()
 	}
 }
 
+// feed gives the collector what it has not seen.
+func (r *recorder) feed() {
+	r.c.Feed(r.events)
+	r.events = r.events[:0]
+}
+
 // id numbers a key and makes room for its book.
-func (r *recorder) id(key []byte) (id uint32, fresh bool) {
-	if id, fresh = r.keys.id(key); fresh {
+func (r *recorder) id(key []byte) uint32 { return r.idOf(r.keys.hash(key), key) }
+
+// idOf is id for a key whose hash is known.
+func (r *recorder) idOf(hash uint64, key []byte) uint32 {
+	id, fresh := r.keys.idOf(hash, key)
+	if fresh {
 		r.books = append(r.books, keyBook{})
 	}
-	return id, fresh
+	return id
 }
 
 // mostRefused is how many of the refused keys are listed.
@@ -125,7 +130,7 @@ func (r *recorder) finish(m report.Meta, seen Seen, trace string) *report.Result
 		m.Duration = max(r.end, 1)
 	}
 	r.startAt(0)
-	r.shard.Close()
+	r.feed()
 	result := r.c.Finish(m)
 	result.StartedAt = ""
 	if !seen.Relative && seen.Calls > 0 {

@@ -75,12 +75,12 @@ func (u *Ruled) Run(ctx context.Context, src *Source) (*report.Result, error) {
 			break
 		}
 		r.startAt(c.At)
-		id, _ := r.id(c.Key)
+		id := r.id(c.Key)
 		v := s.decide(&c)
 		r.record(id, c.At, c.Cost, v)
 		if c.Recorded == report.Admitted || c.Recorded == report.Refused {
 			if recorded.add(id, v.Verdict, c.Recorded) && recorded.out.First == nil {
-				recorded.out.First = r.differing(id, &c, v.Verdict, c.Recorded)
+				recorded.out.First = r.differing(id, c.At, c.Cost, c.Line, v.Verdict, c.Recorded)
 			}
 		}
 		if n%lookEvery == 0 {

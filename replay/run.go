@@ -320,7 +320,7 @@ func serverTime(reply any) (int64, bool) {
 
 // newItem makes an item of a call.
 func (s *session) newItem(c *Call) *item {
-	id, _ := s.r.id(c.Key)
+	id := s.r.id(c.Key)
 	it := &item{id: id, number: s.script.Calls + 1, at: micro(c.At + s.shift), cost: c.Cost, line: c.Line, recorded: c.Recorded}
 	s.script.Calls++
 	it.now = it.at

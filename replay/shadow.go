@@ -23,7 +23,8 @@ type Shadow struct {
 	Watch    Watch
 }
 
-// lookEvery is how many calls go by between two looks at the context.
+// lookEvery is how many calls go by between two looks at the context, a
+// multiple of batchCalls.
 const lookEvery = 1 << 16
 
 // Run reads src to its end. When the context or a broken line ends it, the
@@ -43,36 +44,39 @@ func (s *Shadow) Run(ctx context.Context, src *Source) (*report.Result, error) {
 	}
 	recorded.out.With = "the trace"
 	r := newRecorder(s.Hidden, s.Promise, s.Watch)
-	var c Call
-	for n := int64(1); ; n++ {
-		if err = src.Next(&c); err != nil {
-			break
-		}
-		r.startAt(c.At)
-		id, _ := r.id(c.Key)
-		var before, thereBefore string
-		if other != nil && against.out.First == nil {
-			before, thereBefore = p.peek(id, c.Key, c.At), other.peek(id, c.Key, c.At)
-		}
-		d := p.take(id, c.Key, c.At, c.Cost)
-		v := outcomeOf(&d)
-		r.record(id, c.At, c.Cost, v)
-		if other != nil {
-			o := other.take(id, c.Key, c.At, c.Cost)
-			if there := outcomeOf(&o).Verdict; against.add(id, v.Verdict, there) && against.out.First == nil {
-				first := r.differing(id, &c, v.Verdict, there)
-				first.Before, first.After = before, stateText(&d)
-				first.ThereBefore, first.ThereAfter = thereBefore, stateText(&o)
-				against.out.First = first
+	b := &ahead{}
+	for n := int64(0); err == nil; {
+		var calls []awaited
+		calls, err = b.read(src, r.keys)
+		b.load(calls, r, p)
+		for i := range calls {
+			c := &calls[i]
+			r.startAt(c.at)
+			id := r.idOf(c.hash, c.key)
+			var before, thereBefore string
+			if other != nil && against.out.First == nil {
+				before, thereBefore = p.peek(id, c.key, c.at), other.peek(id, c.key, c.at)
+			}
+			d := p.take(id, c.key, c.at, c.cost)
+			v := outcomeOf(&d)
+			r.record(id, c.at, c.cost, v)
+			if other != nil {
+				o := other.take(id, c.key, c.at, c.cost)
+				if there := outcomeOf(&o).Verdict; against.add(id, v.Verdict, there) && against.out.First == nil {
+					first := r.differing(id, c.at, c.cost, c.line, v.Verdict, there)
+					first.Before, first.After = before, stateText(&d)
+					first.ThereBefore, first.ThereAfter = thereBefore, stateText(&o)
+					against.out.First = first
+				}
+			}
+			if c.recorded == report.Admitted || c.recorded == report.Refused {
+				if recorded.add(id, v.Verdict, c.recorded) && recorded.out.First == nil {
+					recorded.out.First = r.differing(id, c.at, c.cost, c.line, v.Verdict, c.recorded)
+					recorded.out.First.After = stateText(&d)
+				}
 			}
 		}
-		if c.Recorded == report.Admitted || c.Recorded == report.Refused {
-			if recorded.add(id, v.Verdict, c.Recorded) && recorded.out.First == nil {
-				recorded.out.First = r.differing(id, &c, v.Verdict, c.Recorded)
-				recorded.out.First.After = stateText(&d)
-			}
-		}
-		if n%lookEvery == 0 {
+		if n += int64(len(calls)); n%lookEvery == 0 && err == nil {
 			if s.Progress != nil {
 				s.Progress(n)
 			}
@@ -95,7 +99,7 @@ func (s *Shadow) Run(ctx context.Context, src *Source) (*report.Result, error) {
 }
 
 // differing describes a call that was decided differently.
-func (r *recorder) differing(id uint32, c *Call, here, there report.Verdict) *report.ReplayDiffCall {
-	return &report.ReplayDiffCall{Line: c.Line, AtS: seconds(c.At - r.start), Key: r.keys.label(id), Cost: c.Cost,
+func (r *recorder) differing(id uint32, at, cost, line int64, here, there report.Verdict) *report.ReplayDiffCall {
+	return &report.ReplayDiffCall{Line: line, AtS: seconds(at - r.start), Key: r.keys.label(id), Cost: cost,
 		Here: here.String(), There: there.String()}
 }

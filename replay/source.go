@@ -2,7 +2,6 @@ package replay
 
 import (
 	"bufio"
-	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -106,6 +105,7 @@ type Source struct {
 	hidden bool
 	seen   Seen
 	any    bool
+	reads  *telling // nil for what is not read
 	close  func()
 }
 
@@ -120,7 +120,8 @@ func Open(r io.Reader, o Options) (*Source, error) {
 	if o.Refused == nil {
 		o.Refused = []int64{429}
 	}
-	b := bufio.NewReaderSize(r, 64<<10)
+	reads := &telling{r: r}
+	b := bufio.NewReaderSize(reads, 64<<10)
 	if head, _ := b.Peek(2); len(head) == 2 && head[0] == 0x1f && head[1] == 0x8b {
 		z, err := gzip.NewReader(b)
 		if err != nil {
@@ -128,15 +129,16 @@ func Open(r io.Reader, o Options) (*Source, error) {
 		}
 		b = bufio.NewReaderSize(z, 64<<10)
 	}
-	head, err := b.Peek(16 << 10)
+	head, err := beginning(b)
 	if len(head) == 0 && err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if o.Format == "auto" {
-		o.Format = guess(head)
+		line, _ := firstLine(head)
+		o.Format = guess(line)
 	}
 	o.Hidden = o.Hidden || o.HideCredential && o.KeyField == "" && namesCredential(head, o.Format)
-	s := &Source{strict: o.Strict, hidden: o.Hidden, in: &instants{}}
+	s := &Source{strict: o.Strict, hidden: o.Hidden, in: &instants{}, reads: reads}
 	s.seen.Format = o.Format
 	if o.Format == "events" {
 		f, err := newSaved(b)
@@ -165,41 +167,12 @@ func Open(r io.Reader, o Options) (*Source, error) {
 	return s, nil
 }
 
-// namesCredential reports whether a trace that begins with head may take its keys
-// from the one of keyNames that is a credential.
-func namesCredential(head []byte, form string) bool {
-	if form == "csv" {
-		head, _, _ = bytes.Cut(head, []byte("\n"))
+// BeforeRead has f called before every further read of the trace, which may take
+// long where it is a pipe.
+func (s *Source) BeforeRead(f func()) {
+	if s.reads != nil {
+		s.reads.before = f
 	}
-	return (form == "csv" || form == "ndjson") && bytes.Contains(head, []byte("api_key"))
-}
-
-// guess tells a trace's form by how it begins.
-func guess(head []byte) string {
-	for len(head) > 0 {
-		line, rest, _ := bytes.Cut(head, []byte("\n"))
-		line, head = bytes.TrimSpace(line), rest
-		switch {
-		case len(line) == 0 || line[0] == '#':
-			continue
-		case line[0] == '{' && bytes.Contains(line, []byte(report.EventsSchema)):
-			return "events"
-		case line[0] == '{':
-			return "ndjson"
-		case string(line) == "OK" || string(line) == "+OK":
-			return "monitor"
-		}
-		if stamp, rest, ok := bytes.Cut(line, []byte(" [")); ok {
-			if _, _, ok := decimal(stamp); ok && bytes.Contains(rest, []byte("] \"")) {
-				return "monitor"
-			}
-			if len(rest) > 20 && rest[2] == '/' && bytes.IndexByte(rest, ']') > 0 {
-				return "combined"
-			}
-		}
-		return "csv"
-	}
-	return "csv"
 }
 
 // Hidden reports whether its keys must not be shown.

@@ -79,12 +79,12 @@ type start struct{ at, cost int64 }
 // boundState is one key's part of the check. The zero value has seen nothing.
 type boundState struct {
 	last  start
-	older *[]start // earlier starts, ascending; nil until one is needed
-	first int64    // newest First so far
+	first int64 // newest First so far
+	worst wide  // valid when cost > 0
+	cost  int64 // admitted inside the worst interval
 
-	worst    wide // valid when cost > 0
-	from, to int64
-	cost     int64 // admitted inside the worst interval
+	older    *[]start // earlier starts, ascending; nil until one is needed
+	from, to int64    // the worst interval
 }
 
 // olderMax bounds a key's earlier starts.

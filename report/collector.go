@@ -24,7 +24,8 @@ type Setup struct {
 }
 
 // Collector merges the shards of a run and keeps every statistic. Shard and
-// Latest may be called from any goroutine; Merge and Finish from one at a time.
+// Latest may be called from any goroutine; Merge, Feed and Finish from one at a
+// time.
 type Collector struct {
 	setup  Setup
 	mu     sync.Mutex // shards, and one merge at a time
@@ -70,6 +71,8 @@ type Collector struct {
 	broken  int // keys whose promise is broken
 
 	keysOver, clientsOver, trackedOver bool
+
+	loaded uint64 // a sum of what was looked at ahead, so that it is looked at
 }
 
 // rowCount is one target or population.

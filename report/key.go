@@ -1,28 +1,30 @@
 package report
 
 // keyStat is what is kept about every key, about 180 bytes: a million of them
-// fit. What costs more lives behind log and exists for a bounded set.
+// fit. What an admission needs comes first, in two lines of the cache or three.
+// What costs more lives behind log and exists for a bounded set.
 type keyStat struct {
-	offered, admitted, refused, failed uint64
-	cost                               int64 // units admitted
+	offered, admitted uint64
+	cost              int64 // units admitted
 
-	bound boundState
-	log   *windowLog
-	align *alignment
+	refusedRun uint32 // of the present stretch, below
+	pending    uint16 // index+1 of the newest obedient retry that waits for judgement
+	flags      keyFlags
 
 	// What a limiter that keeps the promise would have admitted of the same
 	// offers (GCRA or a fixed window). Feeds findings, not the bound.
-	modelAt   int64 // theoretical arrival time, or start of the model's window
-	modelUsed int64 // units used in the model's window
-	model     int64 // units the model admitted
+	modelAt int64 // theoretical arrival time, or start of the model's window
+	model   int64 // units the model admitted
 
-	// The present stretch of refusals: since when, how many, when the key was
-	// last asked for, and when it was first asked for after a pause (0: none).
+	log   *windowLog
+	align *alignment
+	bound boundState
+
+	modelUsed       int64 // units used in the model's window
+	refused, failed uint64
+	// The present stretch of refusals: since when, when the key was last asked
+	// for, and when it was first asked for after a pause (0: none).
 	refusedFrom, asked, resumed int64
-	refusedRun                  uint32
-
-	pending uint16 // index+1 of the newest obedient retry that waits for judgement
-	flags   keyFlags
 }
 
 type keyFlags uint8
@@ -58,6 +60,22 @@ func (c *Collector) key(i uint32) *keyStat {
 	}
 	c.keys[slab] = new([keySlab]keyStat)
 	return &c.keys[slab][i%keySlab]
+}
+
+// known returns the figures of key i where there are some.
+func (c *Collector) known(i uint32) *keyStat {
+	if slab := int(i / keySlab); slab < len(c.keys) && c.keys[slab] != nil {
+		return &c.keys[slab][i%keySlab]
+	}
+	return nil
+}
+
+// knownClient returns the figures of client i where there are some.
+func (c *Collector) knownClient(i uint32) *clientStat {
+	if slab := int(i / clientSlab); slab < len(c.clients) && c.clients[slab] != nil {
+		return &c.clients[slab][i%clientSlab]
+	}
+	return nil
 }
 
 // eachKey calls f for every key that was asked for, in order of number.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"io"
 	"strings"
@@ -46,5 +47,40 @@ func TestStreamGivesWhatItReads(t *testing.T) {
 	broken := newStream(t.Context(), io.MultiReader(strings.NewReader("ab"), iotest.ErrReader(io.ErrUnexpectedEOF)))
 	if got, err := io.ReadAll(broken); string(got) != "ab" || err != io.ErrUnexpectedEOF {
 		t.Errorf("%q %v", got, err)
+	}
+}
+
+// Of a trace that comes line by line, as tail -f gives it, each line is written
+// before the next one is there.
+func TestConvertWritesWhatHasCome(t *testing.T) {
+	a, _, stderr := testApp()
+	in, lines := io.Pipe()
+	converted, out := io.Pipe()
+	a.stdin, a.stdout = in, out
+	done := make(chan int)
+	go func() {
+		code := a.execute(t.Context(), newRoot(a, newReplayCmd(a)), []string{"replay", "convert", "-"})
+		out.Close()
+		done <- code
+	}()
+	got := bufio.NewScanner(converted)
+	for i, want := range []string{"t,key,cost,verdict", "1,a,1,", "2,b,1,"} {
+		if i > 0 {
+			if _, err := io.WriteString(lines, want[:3]+"\n"); err != nil {
+				t.Fatal(err)
+			}
+		} else {
+			go func() { _, _ = io.WriteString(lines, "t,key\n0,z\n") }()
+		}
+		if !got.Scan() || got.Text() != want {
+			t.Fatalf("line %d is %q, want %q: %s", i, got.Text(), want, stderr)
+		}
+		if i == 0 && (!got.Scan() || got.Text() != "0,z,1,") {
+			t.Fatalf("the first call is %q", got.Text())
+		}
+	}
+	lines.Close()
+	if code := <-done; code != 0 || got.Scan() {
+		t.Errorf("exit %d and more: %q, %s", code, got.Text(), stderr)
 	}
 }
