@@ -254,13 +254,16 @@ func (b *bank) lease(p *hitState, now, block, least int64) (granted int64, wait 
 	return granted, 0
 }
 
-// giveBack returns leased tokens.
+// giveBack returns leased tokens to the part's own account, under the limit that
+// it is under by now: an old one would fill it at its own rate. An account that
+// is no more was full.
 func (b *bank) giveBack(p *hitState, now, n int64) {
 	s := &b.shards[b.shardOf(p.Subject)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := b.account(s, p, now, nil)
-	a.state = giveBack(&a.state, a.limiter, now, n)
+	if a := s.holders[p.Subject].find(p.ready.name); a != nil && a.limiter.Spec().Algorithm == limit.TokenBucket {
+		a.state = giveBack(&a.state, a.limiter, now, n)
+	}
 }
 
 // place is a part's shard in its bank.

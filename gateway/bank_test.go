@@ -76,3 +76,41 @@ func TestAllOrNothingInAFullBank(t *testing.T) {
 		t.Errorf("%d accounts", n)
 	}
 }
+
+// Leased tokens of a limit that has been slowed down since go back to the
+// account as it is now, and to none that others share.
+func TestGivingBackAfterAChange(t *testing.T) {
+	ready := func(text string) *readyLimit {
+		return &readyLimit{name: "r", spec: spec(t, text), limiter: limiter(t, text)}
+	}
+	old, slow, window := ready("1000/s,burst=100"), ready("1/h,burst=50"), ready("fixed-window:limit=50,window=1h")
+	for _, now := range []*readyLimit{slow, window} {
+		b, at := newBank(1, 0, 0), int64(1e18)
+		if n, _ := b.lease(&hitState{ready: old, Subject: "k"}, at, 10, 10); n != 10 {
+			t.Fatal(n)
+		}
+		used := &hitState{ready: now, Subject: "k", Cost: 1}
+		for b.take1(used, at).OK {
+		}
+		at += 10 * int64(time.Second)
+		b.giveBack(&hitState{ready: old, Subject: "k"}, at, 9)
+		at += 10 * int64(time.Second)
+		again, most := 0, 9
+		for b.take1(used, at).OK {
+			again++
+		}
+		if now == window {
+			most = 0 // a count takes nothing back
+		}
+		if again != most {
+			t.Errorf("%v: %d pass after 9 came back, want %d", now.spec, again, most)
+		}
+		other := &hitState{ready: slow, Subject: "other", Cost: 1}
+		for b.take1(other, at).OK {
+		}
+		b.giveBack(other, at, 9)
+		if b.take1(other, at).OK {
+			t.Error("what one gives back passes for those that share an account")
+		}
+	}
+}
