@@ -64,11 +64,13 @@ func (h *holder) open(rule string) *account {
 	return a
 }
 
-// drop removes the accounts that can no longer matter at now, and returns how
-// many are left and how many went. The first stays where it is as long as there
-// are others.
-func (h *holder) drop(now int64) (left, dropped int) {
-	idle := func(a *account) bool { return a.limiter == nil || a.limiter.Fresh(&a.state, now) }
+// drop removes the accounts that can no longer matter at now, except those of
+// keep, and returns how many are left and how many went. The first stays where
+// it is as long as there are others.
+func (h *holder) drop(now int64, keep []*account) (left, dropped int) {
+	idle := func(a *account) bool {
+		return (a.limiter == nil || a.limiter.Fresh(&a.state, now)) && !slices.Contains(keep, a)
+	}
 	before := len(h.more)
 	h.more = slices.DeleteFunc(h.more, idle)
 	dropped = before - len(h.more)
@@ -122,11 +124,11 @@ func (b *bank) shardOf(subject string) int {
 }
 
 // account finds or makes an account in a locked shard, and brings it under
-// the part's limit.
-func (b *bank) account(s *bankShard, p *hitState, now int64) *account {
+// the part's limit. Those of keep stay where they are.
+func (b *bank) account(s *bankShard, p *hitState, now int64, keep []*account) *account {
 	a := s.holders[p.Subject].find(p.ready.name)
 	if a == nil {
-		a = b.open(s, p, now)
+		a = b.open(s, p, now, keep)
 	}
 	p.common = a.rule == ""
 	if a.limiter != p.ready.limiter {
@@ -139,11 +141,11 @@ func (b *bank) account(s *bankShard, p *hitState, now int64) *account {
 }
 
 // open makes an account, or shares one when there is no room.
-func (b *bank) open(s *bankShard, p *hitState, now int64) *account {
+func (b *bank) open(s *bankShard, p *hitState, now int64, keep []*account) *account {
 	if len(s.holders) >= s.sweepAt {
-		b.sweep(s, now)
+		b.sweep(s, now, keep)
 	}
-	if !b.reserve(s, now) {
+	if !b.reserve(s, now, keep) {
 		if a := s.common[p.ready.name]; a != nil {
 			return a
 		}
@@ -168,12 +170,12 @@ func (b *bank) open(s *bankShard, p *hitState, now int64) *account {
 
 // reserve counts one more account if there is room, after looking for some to
 // drop in this shard and in a few others.
-func (b *bank) reserve(s *bankShard, now int64) bool {
+func (b *bank) reserve(s *bankShard, now int64, keep []*account) bool {
 	if b.count() {
 		return true
 	}
 	if now-s.swept >= sweepLeast {
-		b.sweep(s, now)
+		b.sweep(s, now, keep)
 	}
 	for range 4 {
 		other := &b.shards[b.steal.Add(1)%bankShards]
@@ -182,7 +184,7 @@ func (b *bank) reserve(s *bankShard, now int64) bool {
 			continue
 		}
 		if now-other.swept >= sweepLeast {
-			b.sweep(other, now)
+			b.sweep(other, now, nil) // whoever keeps accounts of it has it locked
 		}
 		other.mu.Unlock()
 	}
@@ -197,10 +199,10 @@ func (b *bank) count() bool {
 	return false
 }
 
-// sweep drops the accounts that can no longer matter.
-func (b *bank) sweep(s *bankShard, now int64) {
+// sweep drops the accounts that can no longer matter, except those of keep.
+func (b *bank) sweep(s *bankShard, now int64, keep []*account) {
 	for k, h := range s.holders {
-		left, dropped := h.drop(now - b.slack)
+		left, dropped := h.drop(now-b.slack, keep)
 		b.n.Add(int64(-dropped))
 		if left == 0 {
 			delete(s.holders, k)
@@ -214,7 +216,7 @@ func (b *bank) sweep(s *bankShard, now int64) {
 func (b *bank) take1(p *hitState, now int64) limit.Decision {
 	s := &b.shards[b.shardOf(p.Subject)]
 	s.mu.Lock()
-	a := b.account(s, p, now)
+	a := b.account(s, p, now, nil)
 	d := a.limiter.Take(&a.state, now, p.Cost)
 	s.mu.Unlock()
 	return d
@@ -243,7 +245,7 @@ func (b *bank) lease(p *hitState, now, block, least int64) (granted int64, wait 
 	s := &b.shards[b.shardOf(p.Subject)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := b.account(s, p, now)
+	a := b.account(s, p, now, nil)
 	granted = min(block, a.limiter.Take(&a.state, now, 0).Remaining)
 	if granted < least {
 		return 0, a.limiter.Take(&a.state, now, least).RetryAfter
@@ -252,13 +254,16 @@ func (b *bank) lease(p *hitState, now, block, least int64) (granted int64, wait 
 	return granted, 0
 }
 
-// giveBack returns leased tokens.
+// giveBack returns leased tokens to the part's own account, under the limit that
+// it is under by now: an old one would fill it at its own rate. An account that
+// is no more was full.
 func (b *bank) giveBack(p *hitState, now, n int64) {
 	s := &b.shards[b.shardOf(p.Subject)]
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	a := b.account(s, p, now)
-	a.state = giveBack(&a.state, a.limiter, now, n)
+	if a := s.holders[p.Subject].find(p.ready.name); a != nil && a.limiter.Spec().Algorithm == limit.TokenBucket {
+		a.state = giveBack(&a.state, a.limiter, now, n)
+	}
 }
 
 // place is a part's shard in its bank.
@@ -295,10 +300,14 @@ func takeAll(parts []hitState, now int64, where func(p *hitState) *bank) {
 			l.bank.shards[l.shard].mu.Unlock()
 		}
 	}()
-	ok := true
+	// What is looked at is what is charged: an account that was full when it was
+	// looked at must not make room for a later part's, and then find none itself.
+	var kept [maxParts]*account
+	accounts, ok := kept[:0], true
 	for i := range parts {
 		p := &parts[i]
-		a := places[i].bank.account(&places[i].bank.shards[places[i].shard], p, now)
+		a := places[i].bank.account(&places[i].bank.shards[places[i].shard], p, now, accounts)
+		accounts = append(accounts, a)
 		// Remaining is what would pass, so this needs no trial.
 		if p.Decision = a.limiter.Take(&a.state, now, 0); p.Cost == 0 || p.Cost > 0 && p.Cost <= p.Decision.Remaining {
 			p.Decision.OK, p.Decision.RetryAfter = true, 0
@@ -312,8 +321,7 @@ func takeAll(parts []hitState, now int64, where func(p *hitState) *bank) {
 	}
 	for i := range parts {
 		p := &parts[i]
-		if p.Cost != 0 {
-			a := places[i].bank.account(&places[i].bank.shards[places[i].shard], p, now)
+		if a := accounts[i]; p.Cost != 0 {
 			p.Decision = a.limiter.Take(&a.state, now, p.Cost)
 		}
 	}

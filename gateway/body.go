@@ -21,6 +21,7 @@ func problem(text string) body { return newBody("application/problem+json", text
 
 var (
 	badCost    = problem(`{"type":"about:blank","title":"The cost is not a whole number that this limiter takes","status":400}` + "\n")
+	badPath    = problem(`{"type":"about:blank","title":"The path can be read in too many ways, or is none","status":400}` + "\n")
 	badGateway = problem(`{"type":"about:blank","title":"The upstream did not answer","status":502}` + "\n")
 )
 

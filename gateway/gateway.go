@@ -57,6 +57,13 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	f := g.fleet
 	run := f.run.Load()
+	// "http:v1/login" has no path that a route could be, and goes on as it is.
+	if r.URL.Opaque != "" {
+		run.tally.invalid(g.n)
+		drain(r, f.cfg.MaxBody)
+		badPath.write(w, r, http.StatusBadRequest)
+		return
+	}
 	now := f.now()
 	who, status := f.who(r, g.n, now)
 	if status != 0 {
@@ -81,10 +88,17 @@ func (g *gateway) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.observer.arrived()
 	defer f.observer.answered()
 	set := g.current(now)
-	s := scratches.Get().(*scratch)
-	defer s.free()
 	var room [4]rules.Hit
 	hits := set.set.Match(room[:0], who.request(r), now)
+	// What servers take for so many paths is under more than a store decides at once.
+	if len(hits) > rules.MaxAtOnce {
+		run.tally.invalid(g.n)
+		drain(r, f.cfg.MaxBody)
+		badPath.write(w, r, http.StatusBadRequest)
+		return
+	}
+	s := scratches.Get().(*scratch)
+	defer s.free()
 	v := g.decide(r.Context(), run, set, s, hits, now+g.ahead, cost)
 	number := run.tally.decided(g.n, key, v.OK, v.Source, cost, cut == cutAfter)
 	// A look at the clock costs as much as a decision in memory, so nobody

@@ -55,6 +55,7 @@ func parseKeys(data []byte, file string) (*keyTable, error) {
 	if len(data) > maxKeysFile {
 		return nil, &KeysError{file, 0, fmt.Sprintf("longer than %d MiB", maxKeysFile>>20)}
 	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // editors put it before UTF-8
 	t := &keyTable{known: map[[sha256.Size]byte]keyOwner{}}
 	lines := map[[sha256.Size]byte]int{}
 	short := map[string]int{} // names made from hashes

@@ -99,3 +99,14 @@ func FuzzParseKeys(f *testing.F) {
 		}
 	})
 }
+
+// The mark that editors put before UTF-8 is no part of the first key.
+func TestParseKeysAfterAMark(t *testing.T) {
+	k, err := parseKeys([]byte("\xef\xbb\xbfalpha gold acme\r\nbeta -\r\n"), "keys")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := k.find("alpha"); !ok || got != (keyOwner{"acme", "gold"}) {
+		t.Errorf("%+v, %t", got, ok)
+	}
+}

@@ -110,7 +110,7 @@ func (s *flaky) Close() error { s.closed = true; return nil }
 
 func TestAFlushThatFailsIsMadeUpFor(t *testing.T) {
 	sink := &flaky{fails: 4}
-	w, err := newObserver(Observe{Metrics: true, Meter: sink}, 1, 10, false, func() int64 { return 5 }, func() internals { return internals{} })
+	w, err := newObserver(Observe{Metrics: true, Meter: sink}, 1, 1000, false, func() int64 { return 5 }, func() internals { return internals{} })
 	if err != nil {
 		t.Fatal(err)
 	}

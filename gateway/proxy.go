@@ -7,6 +7,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httputil"
+	"strings"
 	"time"
 )
 
@@ -64,11 +65,29 @@ func (f *Fleet) newProxy() *httputil.ReverseProxy {
 	}
 }
 
-// forwardKey lets only the key through that was counted: an upstream that reads
-// the last of several would serve a caller whom another one's limit let pass.
+// forwardKey lets only the key through that was counted, also when the caller
+// lists its header in Connection: an upstream that reads the last of several, or
+// takes X_Api_Key for X-Api-Key as CGI and WSGI do, would serve a caller whom
+// another one's limit let pass.
 func (f *Fleet) forwardKey(p *httputil.ProxyRequest) {
-	if name := f.cfg.Key.Header; f.cfg.Key.By == ByHeader && len(p.Out.Header[name]) > 1 {
-		p.Out.Header[name] = p.Out.Header[name][:1]
+	name := f.cfg.Key.Header
+	if f.cfg.Key.By != ByHeader || name == "Host" {
+		return
+	}
+	dropAliases(p.Out.Header, name)
+	delete(p.Out.Header, name)
+	if v := p.In.Header[name]; len(v) > 0 {
+		p.Out.Header[name] = v[:1:1]
+	}
+}
+
+// dropAliases drops the headers that are name to those who read an underscore
+// as a hyphen.
+func dropAliases(h http.Header, name string) {
+	for other := range h {
+		if len(other) == len(name) && other != name && strings.EqualFold(strings.ReplaceAll(other, "_", "-"), strings.ReplaceAll(name, "_", "-")) {
+			delete(h, other)
+		}
 	}
 }
 
@@ -76,6 +95,9 @@ func (f *Fleet) forwardKey(p *httputil.ProxyRequest) {
 // front said, and the peer. What anybody else said in the address header is dropped.
 func (f *Fleet) forwardFor(p *httputil.ProxyRequest) {
 	before := f.identity.proxies.trustsPeer(p.In)
+	for _, name := range []string{"X-Forwarded-For", f.identity.proxies.Header} {
+		dropAliases(p.Out.Header, name)
+	}
 	if before {
 		if v := p.In.Header["X-Forwarded-For"]; len(v) > 0 {
 			p.Out.Header["X-Forwarded-For"] = append([]string(nil), v...)

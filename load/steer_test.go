@@ -2,6 +2,7 @@ package load
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -12,12 +13,18 @@ import (
 // steered runs a profile and calls change at every poll.
 func steered(t *testing.T, w *world, p *profiles.Profile, change func(e *Engine, now int64)) *report.Result {
 	t.Helper()
+	return steeredTo(t, w, p, 1e6, change)
+}
+
+// steeredTo is steered with a bound on the attempts.
+func steeredTo(t *testing.T, w *world, p *profiles.Profile, most int64, change func(e *Engine, now int64)) *report.Result {
+	t.Helper()
 	plan, err := Compile(p, Options{Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := report.NewCollector(report.Setup{})
-	e, err := New(Config{Plan: plan, Seed: 1, Senders: []Sender{w}, Shards: []*report.Shard{c.Shard()}, MaxAttempts: 1e6,
+	e, err := New(Config{Plan: plan, Seed: 1, Senders: []Sender{w}, Shards: []*report.Shard{c.Shard()}, MaxAttempts: most,
 		Clock: func() int64 { return w.now }, Targets: 1, DropAfter: time.Second, Grace: 10 * time.Second})
 	if err != nil {
 		t.Fatal(err)
@@ -29,6 +36,9 @@ func steered(t *testing.T, w *world, p *profiles.Profile, change func(e *Engine,
 	r := c.Finish(report.Meta{Duration: int64(plan.Duration)})
 	if n := r.Totals; n.Planned != n.Offered+n.Dropped || n.Offered != n.Admitted+n.Refused+n.Failed || e.Offered() != n.Offered {
 		t.Fatalf("the sums do not balance: %+v, the engine offered %d", n, e.Offered())
+	}
+	if r.Totals.Offered > most {
+		t.Fatalf("%d attempts of at most %d", r.Totals.Offered, most)
 	}
 	return r
 }
@@ -179,4 +189,56 @@ func TestPause(t *testing.T) {
 		steered(t, w, openLoop(100, 10*time.Second), func(e *Engine, now int64) { e.SetPaused(now >= 4e9) })
 		near(t, sentIn(w, 2*time.Second, 5), 200, 200, 0, 0, 0)
 	})
+}
+
+// Whatever a person does, and whenever: what was planned is accounted for,
+// nothing leaves in a pause, and no more than asked for.
+func TestSteeringAtRandom(t *testing.T) {
+	for seed := range uint64(60) {
+		r := rand.New(rand.NewPCG(seed, 7))
+		p := openLoop(float64(50+r.IntN(200)), 8*time.Second)
+		if seed%3 == 0 {
+			p = closedLoop(1+r.IntN(60), "storm", 8*time.Second, 0)
+			p.Populations[0].Arrivals.Think = time.Duration(1 + r.Int64N(int64(time.Second)))
+		}
+		w := &world{latency: 1 + r.Int64N(int64(400*time.Millisecond)), room: 1 + r.IntN(20), limiter: limiterOf(t, "30/s,burst=20")}
+		stopAt := int64(math.MaxInt64)
+		if seed%4 == 1 {
+			stopAt = r.Int64N(int64(8 * time.Second))
+		}
+		most := int64(1e6)
+		if seed%5 == 2 {
+			most = 1 + r.Int64N(400)
+		}
+		behaviours := []Behaviour{nil}
+		for _, text := range []string{"storm", "retry-after,spread", "give-up", "exponential"} {
+			b, err := ParseBehaviour(text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			behaviours = append(behaviours, b)
+		}
+		paused, since, before := false, int64(0), 0
+		steeredTo(t, w, p, most, func(e *Engine, now int64) {
+			// A loop hears of it when it next looks, within 50 ms.
+			if n := len(w.sent); paused && now-since > int64(60*time.Millisecond) && n > before && w.sent[n-1].Sent > since+int64(60*time.Millisecond) && now < int64(8*time.Second) {
+				t.Fatalf("seed %d: one left at %d, in a pause since %d", seed, w.sent[n-1].Sent, since)
+			}
+			if now >= stopAt {
+				e.Stop()
+				stopAt = math.MaxInt64
+				paused = false // what waits for a connection still leaves
+				return
+			}
+			switch r.IntN(40) {
+			case 0, 1:
+				paused, since, before = !paused, now, len(w.sent)
+				e.SetPaused(paused)
+			case 2:
+				e.SetPace(math.Ldexp(1, r.IntN(9)-4))
+			case 3:
+				e.SetBehaviour(behaviours[r.IntN(len(behaviours))])
+			}
+		})
+	}
 }

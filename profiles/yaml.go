@@ -32,6 +32,7 @@ func ParseYAML(file, what string, data []byte) (node ast.Node, err error) {
 	if len(data) > MaxBytes {
 		return whole(fmt.Sprintf("has %d bytes; the most is %d", len(data), MaxBytes), "")
 	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // editors put it before UTF-8
 	if !utf8.Valid(data) {
 		return whole("is not UTF-8 text", "")
 	}

@@ -218,7 +218,7 @@ func (b *Bench) measure(ctx context.Context, what string, l *orders, conns, pipe
 		return nil, err
 	}
 	before, known := b.cpu(ctx)
-	t, err := drive(open, l, pipeline, b.Each)
+	t, err := drive(ctx, open, l, pipeline, b.Each)
 	if err != nil {
 		return nil, err
 	}
@@ -229,6 +229,9 @@ func (b *Bench) measure(ctx context.Context, what string, l *orders, conns, pipe
 	}
 	return row, nil
 }
+
+// patience is how long a server that is measured may say or take nothing.
+const patience = 5 * time.Second
 
 // dial opens connections that are logged in.
 func (b *Bench) dial(ctx context.Context, n int) (all []net.Conn, err error) {
@@ -261,6 +264,9 @@ func (b *Bench) dial(ctx context.Context, n int) (all []net.Conn, err error) {
 		all = append(all, c)
 		if replies == 0 {
 			continue
+		}
+		if err := c.SetDeadline(time.Now().Add(patience)); err != nil {
+			return all, err
 		}
 		if _, err := c.Write(hello); err != nil {
 			return all, err
@@ -333,7 +339,7 @@ func (b *Bench) state(ctx context.Context, h Half, prefix string, best, capacity
 			return nil, err
 		}
 		before, known := b.cpu(ctx)
-		t, err := drive(conns, hot, hotPipeline, b.Each/3)
+		t, err := drive(ctx, conns, hot, hotPipeline, b.Each/3)
 		if err != nil {
 			return nil, err
 		}

@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"context"
 	"errors"
 	"net"
 	"syscall"
@@ -21,8 +22,8 @@ type driven struct {
 
 // drive sends the load over the connections for a time, each with so many
 // calls in flight, from one thread: what is measured is the server. It closes
-// the connections.
-func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally, err error) {
+// the connections. When ctx ends, so does it with the next answer.
+func drive(ctx context.Context, conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally, err error) {
 	ep, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return t, err
@@ -59,6 +60,9 @@ func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (t tally,
 	for flying > 0 {
 		n, err := waitReadable(ep, events)
 		if err != nil {
+			return t, err
+		}
+		if err := ctx.Err(); err != nil {
 			return t, err
 		}
 		if n == 0 {
@@ -117,9 +121,12 @@ func (c *driven) send(l *orders, pipeline int, now time.Time) error {
 			out = out[n:]
 		case unix.EINTR:
 		case unix.EAGAIN:
-			_, err := unix.Poll([]unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLOUT}}, 5000)
-			if err != nil && !errors.Is(err, unix.EINTR) {
+			switch n, err := unix.Poll([]unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLOUT}}, int(patience/time.Millisecond)); {
+			case errors.Is(err, unix.EINTR):
+			case err != nil:
 				return err
+			case n == 0:
+				return errors.New("the server takes nothing more")
 			}
 		default:
 			return errno
@@ -131,6 +138,9 @@ func (c *driven) send(l *orders, pipeline int, now time.Time) error {
 // receive reads what has come and reports whether all replies are there.
 func (c *driven) receive(t *tally) (bool, error) {
 	if c.n == len(c.buf) {
+		if c.n > maxReply {
+			return false, errProtocol
+		}
 		c.buf = append(c.buf, make([]byte, len(c.buf))...)
 	}
 	n, errno := readNow(c.fd, c.buf[c.n:])

@@ -4,6 +4,7 @@ package replay
 
 import (
 	"bufio"
+	"context"
 	"net"
 	"sync"
 	"time"
@@ -11,7 +12,7 @@ import (
 
 // drive sends the load over the connections for a time, each with so many
 // calls in flight, from a goroutine each. It closes the connections.
-func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (tally, error) {
+func drive(ctx context.Context, conns []net.Conn, l *orders, pipeline int, d time.Duration) (tally, error) {
 	var (
 		all   tally
 		mu    sync.Mutex
@@ -19,10 +20,15 @@ func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (tally, e
 		wait  sync.WaitGroup
 	)
 	start := time.Now()
+	defer context.AfterFunc(ctx, func() {
+		for _, c := range conns {
+			_ = c.Close()
+		}
+	})()
 	for i, c := range conns {
 		wait.Go(func() {
 			defer c.Close()
-			t, err := driveOne(c, l, i*l.n/len(conns), pipeline, start, d)
+			t, err := driveOne(ctx, c, l, i*l.n/len(conns), pipeline, start, d)
 			mu.Lock()
 			defer mu.Unlock()
 			all.merge(&t)
@@ -36,13 +42,13 @@ func drive(conns []net.Conn, l *orders, pipeline int, d time.Duration) (tally, e
 	return all, first
 }
 
-func driveOne(c net.Conn, l *orders, next, pipeline int, start time.Time, d time.Duration) (t tally, err error) {
+func driveOne(ctx context.Context, c net.Conn, l *orders, next, pipeline int, start time.Time, d time.Duration) (t tally, err error) {
 	r := bufio.NewReaderSize(c, 64<<10)
 	var out, in []byte
 	for {
 		out, next = l.batch(next, pipeline)
 		sent := time.Now()
-		if err := c.SetDeadline(sent.Add(d + 5*time.Second)); err != nil {
+		if err := c.SetDeadline(sent.Add(d + patience)); err != nil {
 			return t, err
 		}
 		if _, err := c.Write(out); err != nil {
@@ -68,10 +74,22 @@ func driveOne(c net.Conn, l *orders, next, pipeline int, start time.Time, d time
 			in = append(in, more...)
 			_, _ = r.Discard(len(more))
 		}
+		if err := ctx.Err(); err != nil {
+			return t, err
+		}
 		now := time.Now()
 		t.batch(pipeline, now.Sub(sent))
 		if now.Sub(start) >= d {
 			return t, nil
 		}
+	}
+}
+
+func (t *tally) merge(o *tally) {
+	t.calls += o.calls
+	t.failed += o.failed
+	t.latency.Merge(&o.latency)
+	if t.first == "" {
+		t.first = o.first
 	}
 }

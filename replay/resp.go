@@ -18,8 +18,10 @@ func appendCommand(dst []byte, c command) []byte {
 
 var errProtocol = errors.New("the server's answer is not RESP")
 
-// maxBulk bounds what one reply may announce.
-const maxBulk = 64 << 20
+const (
+	maxBulk  = 64 << 20    // bytes, or parts, that one reply may announce
+	maxReply = 2 * maxBulk // bytes of one with its parts
+)
 
 // replyLen is the length of the first whole reply in b, 0 when more is to come,
 // and whether it is an error.
@@ -57,7 +59,10 @@ func replyLen(b []byte) (n int, failed bool, err error) {
 		case line[0] == '$' && size >= 0:
 			n += size + 2
 		}
-		if n > len(b) || left > maxBulk {
+		if n > maxReply || left > maxBulk {
+			return 0, false, errProtocol
+		}
+		if n > len(b) {
 			return 0, false, nil
 		}
 	}

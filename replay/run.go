@@ -179,7 +179,7 @@ func (e *LeftoverError) Error() string {
 func (e *LeftoverError) Unwrap() error { return e.Err }
 
 // clearScratch removes what a run left, which ended with err, and returns what
-// to tell of both: keys that stay are told unless something worse is. A server
+// to tell of both: keys that stay are told beside what is worse. A server
 // that a script still keeps busy is not asked.
 func clearScratch(ctx context.Context, s Store, prefix string, err error) (int64, error) {
 	var stuck *StuckError
@@ -187,8 +187,12 @@ func clearScratch(ctx context.Context, s Store, prefix string, err error) (int64
 		return 0, err
 	}
 	removed, cerr := s.clear(ctx, prefix)
-	if cerr != nil && (err == nil || errors.Is(err, context.Canceled)) {
+	switch {
+	case cerr == nil:
+	case err == nil || errors.Is(err, context.Canceled):
 		err = &LeftoverError{prefix, cerr}
+	default:
+		err = fmt.Errorf("%w; scratch keys %s* may be left", err, prefix)
 	}
 	return removed, err
 }

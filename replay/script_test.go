@@ -365,6 +365,10 @@ func TestScratchKeysGo(t *testing.T) {
 	if _, err = clearScratch(t.Context(), real, "weir-replay:x:", context.Canceled); !errors.As(err, &left) || !strings.Contains(err.Error(), "weir-replay:x:*") {
 		t.Error(err)
 	}
+	worse := errors.New("worse")
+	if _, err = clearScratch(t.Context(), real, "weir-replay:x:", worse); !errors.Is(err, worse) || !strings.Contains(err.Error(), "weir-replay:x:*") {
+		t.Error(err)
+	}
 }
 
 func TestScriptDiffersFromTheRecorded(t *testing.T) {

@@ -129,6 +129,9 @@ func Open(r io.Reader, o Options) (*Source, error) {
 		}
 		b = bufio.NewReaderSize(z, 64<<10)
 	}
+	if mark, _ := b.Peek(3); string(mark) == "\xef\xbb\xbf" { // editors put it before UTF-8
+		_, _ = b.Discard(len(mark))
+	}
 	head, err := beginning(b)
 	if len(head) == 0 && err != nil && !errors.Is(err, io.EOF) {
 		return nil, err

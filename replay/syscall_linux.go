@@ -2,6 +2,7 @@ package replay
 
 import (
 	"errors"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -26,7 +27,7 @@ func readNow(fd int, b []byte) (int, unix.Errno) {
 	return int(n), 0
 }
 
-// waitReadable waits up to five seconds for what can be read; none after that
+// waitReadable waits a while for what can be read; none after that
 // is no error. The first millisecond, which is all that a busy server takes, is
 // not told to the scheduler either: it holds up a garbage collection by as much.
 func waitReadable(ep int, events []unix.EpollEvent) (int, error) {
@@ -35,7 +36,7 @@ func waitReadable(ep int, events []unix.EpollEvent) (int, error) {
 		return int(n), nil
 	}
 	for {
-		n, err := unix.EpollWait(ep, events, 5000)
+		n, err := unix.EpollWait(ep, events, int(patience/time.Millisecond))
 		if !errors.Is(err, unix.EINTR) {
 			return n, err
 		}

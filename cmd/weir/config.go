@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -85,7 +86,8 @@ func parseConfig(path string, text []byte) (file *ast.File, err error) {
 			err = configError(path, 1, "not YAML that can be read")
 		}
 	}()
-	file, err = parser.ParseBytes(text, 0)
+	// Editors put a mark before UTF-8.
+	file, err = parser.ParseBytes(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf")), 0)
 	var syntax yaml.Error
 	switch {
 	case err == nil:

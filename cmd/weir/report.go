@@ -90,7 +90,10 @@ func readRun(path string, promise *report.Promise) (*report.Result, error) {
 		return nil, unopened(err, "weir load http://127.0.0.1:8080/ --events "+shellQuote(path))
 	}
 	defer f.Close()
-	in := bufio.NewReaderSize(f, 64<<10)
+	in, err := savedReader(f)
+	if err != nil {
+		return nil, usageError(fmt.Errorf("%s: %w", path, err), "gunzip --keep "+shellQuote(path))
+	}
 	if isResult(in) {
 		if promise != nil {
 			return nil, usageError(fmt.Errorf("%s: %w", path, errLimitOnResult), "weir report "+shellQuote(path))
@@ -110,6 +113,21 @@ func readRun(path string, promise *report.Promise) (*report.Result, error) {
 		return nil, savedError(path, err)
 	}
 	return r, nil
+}
+
+var errPacked = errors.New("it is packed with gzip")
+
+// savedReader reads a saved run, past the mark that editors put before UTF-8.
+func savedReader(r io.Reader) (*bufio.Reader, error) {
+	in := bufio.NewReaderSize(r, 64<<10)
+	head, _ := in.Peek(3)
+	switch {
+	case string(head) == "\xef\xbb\xbf":
+		_, _ = in.Discard(len(head))
+	case strings.HasPrefix(string(head), "\x1f\x8b"):
+		return nil, errPacked
+	}
+	return in, nil
 }
 
 // isResult reports whether in holds an indented document and not lines of

@@ -9,7 +9,9 @@ import (
 
 // watchInterrupts gives interrupts (Ctrl-C, SIGTERM) two stages: the first
 // ends drain, on which a run stops starting work and reports; the second ends
-// cut, on which it drops what is in flight. release gives the signals back.
+// cut, on which it drops what is in flight. What neither ends, such as the
+// opening of a pipe that nobody writes to, a third one does. release gives the
+// signals back.
 //
 // It also keeps a closed stdout from killing the process with SIGPIPE: the
 // write fails instead, and the stream wrapper ends the run quietly.
@@ -31,6 +33,11 @@ func watchInterrupts(parent context.Context) (drain, cut context.Context, releas
 			case <-stopped:
 				return
 			}
+		}
+		select {
+		case <-interrupts:
+			os.Exit(exitInterrupted)
+		case <-stopped:
 		}
 	}()
 	return drain, cut, func() {

@@ -182,7 +182,10 @@ func (o *tuiOptions) openFile(ctx context.Context, path string, view tui.View) e
 	if st, err := f.Stat(); err == nil && st.Size() > readingLong && w == 0 && o.console.screen(o.app) {
 		fmt.Fprintf(o.app.stderr, "reading %s: %s MB\n", shellQuote(report.Clean(path)), report.Count(st.Size()/1e6))
 	}
-	in := bufio.NewReaderSize(f, 64<<10)
+	in, err := savedReader(f)
+	if err != nil {
+		return usageError(fmt.Errorf("%s: %w", path, err), "gunzip --keep "+shellQuote(path))
+	}
 	about, frames, err := readSaved(in, promise)
 	if err != nil {
 		return tuiFileError(path, err)

@@ -8,8 +8,7 @@ type Request struct {
 	Method  string
 	Path    string // without its query, decoded
 	// Kept is Path with each slash that was sent encoded as another character
-	// of its segment; "" when there was none. Servers differ in what they take
-	// such a slash for, so a rule applies when either is one of its routes.
+	// of its segment; "" when there was none.
 	Kept string
 }
 
@@ -22,29 +21,24 @@ type Hit struct {
 }
 
 // Match appends the rules that r is under at now, in Unix nanoseconds, in the
-// order of the set; never more than MaxAtOnce. It does not allocate when dst
-// has room.
+// order of the set. A rule applies when any of what servers may take the path
+// for is one of its routes, and at the highest cost. A path that all read alike
+// is under at most MaxAtOnce. It does not allocate for such a path when dst has
+// room.
 //
 // A rule per key counts a caller without one by its address. Callers without
 // a plan, or without an address, count together.
 func (s *Set) Match(dst []Hit, r Request, now int64) []Hit {
-	var p, kept path
-	p.read(r.Path)
-	kept.read(r.Kept)
+	var room [1]path
+	readings := r.readings(room[:0])
 	for _, rule := range s.Rules {
 		route := -1
 		if len(rule.Routes) > 0 {
-			if route = find(rule.Routes, r.Method, &p); route < 0 && r.Kept != "" {
-				route = find(rule.Routes, r.Method, &kept)
-			}
-			if route < 0 {
+			if route = rule.route(r.Method, readings); route < 0 {
 				continue
 			}
 		}
-		cost := rule.cost(r.Method, &p)
-		if r.Kept != "" {
-			cost = max(cost, rule.cost(r.Method, &kept))
-		}
+		cost := rule.cost(r.Method, readings)
 		if cost == 0 {
 			continue
 		}
@@ -72,10 +66,39 @@ func (s *Set) Match(dst []Hit, r Request, now int64) []Hit {
 	return dst
 }
 
-// cost is that of the most specific route, 1 when none is named.
-func (r *Rule) cost(method string, p *path) int64 {
+// route is the first of the rule's routes that a reading is, -1 when none is.
+func (r *Rule) route(method string, readings []path) int {
+	for i := range readings {
+		if n := find(r.Routes, method, &readings[i], false); n >= 0 {
+			return n
+		}
+	}
+	for i := range readings {
+		if !r.Security {
+			break
+		}
+		if n := find(r.Routes, method, &readings[i], true); n >= 0 {
+			return n
+		}
+	}
+	return -1
+}
+
+// cost is the highest of the readings'.
+func (r *Rule) cost(method string, readings []path) (most int64) {
+	for i := range readings {
+		most = max(most, r.costOf(method, &readings[i], false))
+		if r.Security {
+			most = max(most, r.costOf(method, &readings[i], true))
+		}
+	}
+	return most
+}
+
+// costOf is that of the most specific route, 1 when none is named.
+func (r *Rule) costOf(method string, p *path, anyCase bool) int64 {
 	for i := range r.Costs {
-		if r.Costs[i].Route.matches(method, p) {
+		if r.Costs[i].Route.matches(method, p, anyCase) {
 			return r.Costs[i].Cost
 		}
 	}

@@ -64,6 +64,18 @@ func TestMatch(t *testing.T) {
 		{"a segment in braces", Request{Key: "k-1", Address: "192.0.2.1", Method: "POST", Path: "/v1/users/7/password"}, now, "requests k-1 20 x1; login 192.0.2.1 5 x1" + all},
 		{"in lower case", Request{Key: "k-1", Address: "192.0.2.1", Method: "post", Path: "/v1/login"}, now, "requests k-1 20 x1; login 192.0.2.1 5 x1" + all},
 		{"a spelling", Request{Key: "k-1", Address: "192.0.2.1", Method: "POST", Path: "//v1/./users/..//login/"}, now, "requests k-1 20 x1; login 192.0.2.1 5 x1" + all},
+		{"a matrix parameter", Request{Key: "k-1", Address: "192.0.2.1", Method: "POST", Path: "/v1/login;x"}, now, "requests k-1 20 x1; login 192.0.2.1 5 x1" + all},
+		{"a matrix parameter in the middle", Request{Key: "k-1", Address: "192.0.2.1", Method: "POST", Path: "/v1;a=1;b/login;"}, now, "requests k-1 20 x1; login 192.0.2.1 5 x1" + all},
+		{"dots before a semicolon", Request{Key: "k-1", Address: "192.0.2.1", Method: "POST", Path: "/v1/health/..;/login"}, now, "requests k-1 20 x1; login 192.0.2.1 5 x1" + all},
+		{"a matrix parameter into a free route", Request{Key: "k-1", Method: "GET", Path: "/v1/health;x"}, now, "requests k-1 20 x1" + all},
+		{"a matrix parameter out of a dear route", Request{Key: "k-1", Method: "POST", Path: "/v1/export;x"}, now, "requests k-1 20 x10" + all},
+		{"backslashes", Request{Key: "k-1", Address: "192.0.2.1", Method: "POST", Path: `\v1\login`}, now, "requests k-1 20 x1; login 192.0.2.1 5 x1" + all},
+		{"everything at once", Request{Key: "k-1", Address: "192.0.2.1", Method: "POST", Path: `/v1\x;/..;y/login;a/b`, Kept: "/v1\\x;/..;y/login;a\x00b"}, now, "requests k-1 20 x1; login 192.0.2.1 5 x1" + all},
+		{"dots that the upstream keeps", Request{Key: "k-1", Address: "192.0.2.1", Method: "POST", Path: "/v1/users/../password"}, now, "requests k-1 20 x1; login 192.0.2.1 5 x1" + all},
+		{"dots into a free route", Request{Key: "k-1", Method: "GET", Path: "/v1/x/../health"}, now, "requests k-1 20 x1" + all},
+		{"dots out of a route", Request{Key: "k-1", Address: "192.0.2.1", Method: "POST", Path: "/v1/../x"}, now, "requests k-1 20 x1" + all},
+		{"another case of a security rule", Request{Key: "k-1", Address: "192.0.2.1", Method: "POST", Path: "/v1/LogIn"}, now, "requests k-1 20 x1; login 192.0.2.1 5 x1" + all},
+		{"another case of another rule", Request{Key: "k-1", Method: "POST", Path: "/V1/export"}, now, "everybody all 400 x1"},
 		{"a long way round", Request{Key: "k-1", Address: "192.0.2.1", Method: "POST", Path: strings.Repeat("/a", 500) + strings.Repeat("/..", 600) + "/v1/login"}, now, "requests k-1 20 x1; login 192.0.2.1 5 x1" + all},
 		{"no path", Request{Key: "k-1", Method: "GET"}, now, "everybody all 400 x1"},
 	}
@@ -73,6 +85,20 @@ func TestMatch(t *testing.T) {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// A security rule counts a path in the case that it is written in and in any
+// other, at the higher cost.
+func TestSecurityCostsInAnyCase(t *testing.T) {
+	s := mustParse(t, "version: 1\nrules:\n- {name: a, per: key, security: true, limits: [{default: true, limit: \"9/s,burst=9\"}], cost: {/dear: 5, /free: 0}}\n")
+	for path, want := range map[string]int64{"/dear": 5, "/DEAR": 5, "/Free": 1, "/other": 1} {
+		if got := s.Match(nil, Request{Key: "k", Path: path}, 0); len(got) != 1 || got[0].Cost != want {
+			t.Errorf("%s: %+v, want cost %d", path, got, want)
+		}
+	}
+	if got := s.Match(nil, Request{Key: "k", Path: "/free"}, 0); len(got) != 0 {
+		t.Errorf("the free route is counted: %+v", got)
 	}
 }
 
@@ -135,8 +161,8 @@ func TestRoutesAgreeWithWhatTheyMatch(t *testing.T) {
 			for _, q := range requests {
 				var p path
 				method, text, _ := strings.Cut(q, " ")
-				p.read(text)
-				x, y := a.matches(method, &p), b.matches(method, &p)
+				p.read(text, false)
+				x, y := a.matches(method, &p, false), b.matches(method, &p, false)
 				both = both || x && y
 				all = all && (x || !y)
 			}

@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"slices"
@@ -38,6 +39,7 @@ func Parse(data []byte, name string) (*Set, error) {
 		p.fail(spot{}, "", "has %d bytes; the most is %d", len(data), MaxBytes)
 		return nil, p.errs
 	}
+	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf")) // editors put it before UTF-8
 	rest, items, lines, end := split(data)
 	node, bad := parseYAML(name, rest, 0)
 	switch {

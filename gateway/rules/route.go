@@ -79,13 +79,14 @@ func (r *Route) fits(method string) bool {
 	return r.method == "" || strings.EqualFold(r.method, method) || r.method == "GET" && strings.EqualFold(method, "HEAD")
 }
 
-// matches reports whether r is a pattern for the path.
-func (r *Route) matches(method string, p *path) bool {
+// matches reports whether r is a pattern for the path, in any case of its
+// letters where that is asked for.
+func (r *Route) matches(method string, p *path, anyCase bool) bool {
 	if p.depth < len(r.segments) || p.depth > len(r.segments) && !r.rest || !r.fits(method) {
 		return false
 	}
 	for i, want := range r.segments {
-		if want != "" && want != p.segment(i) {
+		if got := p.segment(i); want != "" && want != got && !(anyCase && strings.EqualFold(want, got)) {
 			return false
 		}
 	}
@@ -93,9 +94,9 @@ func (r *Route) matches(method string, p *path) bool {
 }
 
 // find is the first of the routes that matches, -1 when none does.
-func find(routes []Route, method string, p *path) int {
+func find(routes []Route, method string, p *path, anyCase bool) int {
 	for i := range routes {
-		if routes[i].matches(method, p) {
+		if routes[i].matches(method, p, anyCase) {
 			return i
 		}
 	}

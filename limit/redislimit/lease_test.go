@@ -161,6 +161,30 @@ func TestLeasesAreTheBooks(t *testing.T) {
 	})
 }
 
+// Tokens of a rule that has been slowed down since go back to the bucket as it
+// is now: it does not fill at the old rate, and lives as long as before.
+func TestGivingBackAfterAChange(t *testing.T) {
+	redistest.Each(t, func(t *testing.T, server *redistest.Redis) {
+		c := server.Client(t)
+		old, now := newLeases(t, c, "k", "1000/s,burst=100"), newLeases(t, c, "k", "1/h,burst=50")
+		if got := old.take(epoch, 10, 10); got.Granted != 10 {
+			t.Fatalf("%+v", got)
+		}
+		if got := now.take(epoch+1e6, 50, 50); got.Granted != 50 {
+			t.Fatalf("%+v", got)
+		}
+		if left := old.back(epoch+1e6+int64(10*time.Second), 9); left != 9 {
+			t.Errorf("%d are there after 9 came back", left)
+		}
+		if life := server.Client(t).PTTL(t.Context(), now.key).Val(); life < 40*time.Hour {
+			t.Errorf("the bucket lives for %v, and takes 41 h to be full", life)
+		}
+		if got := now.take(epoch+2e6+int64(10*time.Second), 50, 1); got.Granted != 9 {
+			t.Errorf("%+v, want the 9 that came back", got)
+		}
+	})
+}
+
 func TestLeasesThatAreNone(t *testing.T) {
 	r, queue := compile(t, "10/s,burst=20"), compile(t, "leaky-queue:rate=10/s,queue=20")
 	if !r.Gives() || queue.Gives() {
