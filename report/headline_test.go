@@ -76,7 +76,7 @@ func TestOneMoreThanTheBurstIsExplained(t *testing.T) {
 		return ""
 	}
 	text := func(burst int64) string { return of(tenPerSecond, bucket(10, burst)) }
-	if got := text(21); !strings.Contains(got, "burst=20 there lets 21 through at once") || strings.Contains(got, "Usual causes") {
+	if got := text(21); !strings.Contains(got, "burst=20 there lets 21 through at once") || !strings.Contains(got, "not one step") || strings.Contains(got, "Usual causes") {
 		t.Errorf("one more: %q", got)
 	}
 	if got := text(25); !strings.Contains(got, "Usual causes") || strings.Contains(got, "limit_req") {
