@@ -293,3 +293,14 @@ func TestAdminTellsNothingWithoutTheToken(t *testing.T) {
 		}
 	}
 }
+
+// RFC 9110, 15.5.6: a 405 names the methods that there are.
+func TestAdminNamesTheMethods(t *testing.T) {
+	r := httptest.NewRequest("POST", "/v1/rules", nil)
+	r.Header.Set("Authorization", "Bearer "+adminToken)
+	w := httptest.NewRecorder()
+	operated(t).ServeHTTP(w, r)
+	if allow := w.Header().Get("Allow"); w.Code != 405 || allow != "GET, HEAD" {
+		t.Errorf("%d, Allow: %s", w.Code, allow)
+	}
+}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"testing/synctest"
@@ -80,17 +81,20 @@ func TestDesignsOnOneStoreInMemory(t *testing.T) {
 // is told that there is nothing keeps away, but comes back before tokens go to
 // waste.
 func TestLeasesOfASmallBucketKeepItsRate(t *testing.T) {
-	const seconds, perSecond, gateways = 60, 400, 20
+	const seconds = 60
 	for _, tt := range []struct {
-		design Design
-		calls  int64 // the most in a second
+		design              Design
+		rate                int64 // a second, with a burst of 20
+		gateways, perSecond int64
+		calls               int64 // the most in a second
 	}{
-		{Leases, gateways}, // the bucket is full after two seconds
-		{LeasesBatch, 11 * gateways},
+		{Leases, 10, 20, 400, 20}, // the bucket is full after two seconds
+		{LeasesBatch, 10, 20, 400, 11 * 20},
+		{LeasesBatch, 1000, 4, 8000, 4 * 100}, // and here after 20 ms
 	} {
-		t.Run(tt.design.String(), func(t *testing.T) {
-			admitted, calls := flooded(t, tt.design, gateways, "10/s,burst=20", perSecond, seconds)
-			if bound := int64(20 + 10*seconds); admitted > bound || admitted < bound*8/10 {
+		t.Run(fmt.Sprintf("%v of %d/s", tt.design, tt.rate), func(t *testing.T) {
+			admitted, calls := flooded(t, tt.design, int(tt.gateways), fmt.Sprintf("%d/s,burst=20", tt.rate), tt.perSecond, seconds)
+			if bound := 20 + tt.rate*seconds; admitted > bound || admitted < bound*8/10 {
 				t.Errorf("%d passed, the bucket gives %d", admitted, bound)
 			}
 			if calls > tt.calls*seconds {

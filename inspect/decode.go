@@ -204,23 +204,21 @@ var ttlTexts = map[string]string{
 	"normal":          "",
 }
 
-// lastUse fills in the time of the last use from the idle time, where the
-// state does not say it.
+// lastUse fills in the time of the last use from the least idle time, where the
+// state does not say it. Where it does, a younger idle time says nothing: whoever
+// looks at a key uses it, and before Redis 7.2 so do we.
 func (f *frame) lastUse() {
+	if f.r.LastUse != nil {
+		return
+	}
 	for i := range f.r.Entries {
-		e := &f.r.Entries[i]
-		if e.Exists() && e.Idle >= 0 {
-			at := f.now - int64(e.Idle)
-			if f.r.LastUse == nil || *f.r.LastUse < at && f.r.LastUse != nil && f.idleBetter(at) {
+		if e := &f.r.Entries[i]; e.Exists() && e.Idle >= 0 {
+			if at := f.now - int64(e.Idle); f.r.LastUse == nil || at > *f.r.LastUse {
 				f.r.LastUse = &at
 			}
 		}
 	}
 }
-
-// idleBetter reports whether the idle time tells more than the state: it is in
-// whole seconds, so only when that is much older.
-func (f *frame) idleBetter(at int64) bool { return at-*f.r.LastUse > int64(2*time.Second) }
 
 // number reads a value that should be a number.
 func (f *frame) number(text, what string) (number, bool) {

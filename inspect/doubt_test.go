@@ -55,6 +55,34 @@ func TestNoVerdictOnWhatWasNotRead(t *testing.T) {
 	}
 }
 
+// A key that was looked at has not been used, where its state knows better; where
+// no key's does, the youngest idle time tells.
+func TestLastUse(t *testing.T) {
+	const now = int64(1796006000) * 1e9
+	bucket := Entry{Key: "rl:{k-7}:default", Type: "hash", TTL: time.Minute, Slot: -1,
+		Fields: map[string]string{"n": "0", "g": "1000000", "t": strconv.FormatInt(now/1e3-5e6, 10), "b": "20", "r": "10"}}
+	count := func(window int64, idle time.Duration) Entry {
+		return Entry{Key: fmt.Sprintf("@upstash/ratelimit:k-7:%d", window), Type: "string", Text: []byte("900"), TTL: time.Minute, Slot: -1, Idle: idle}
+	}
+	for _, x := range []struct {
+		layout, limit string
+		entries       []Entry
+		ago           time.Duration
+	}{
+		{"weir", "10/s,burst=20", []Entry{bucket}, 5 * time.Second},
+		{"upstash-sliding", "sliding-counter:limit=10,window=60s", []Entry{count(now/60e9, 2*time.Second), count(now/60e9-1, 9*time.Second)}, 2 * time.Second},
+		{"upstash-sliding", "sliding-counter:limit=10,window=60s", []Entry{count(now/60e9, 9*time.Second), count(now/60e9-1, 2*time.Second)}, 2 * time.Second},
+	} {
+		r, err := Decode(Find(Builtin(), x.layout), x.entries, now, spec(t, x.limit))
+		if err != nil {
+			t.Fatal(x.layout, err)
+		}
+		if r.LastUse == nil || now-*r.LastUse != int64(x.ago) {
+			t.Errorf("%s: %s", x.layout, strings.Join(r.Sentences(1), " "))
+		}
+	}
+}
+
 // Of a log with calls in the middle that were not read, the ends may be enough.
 func TestEndsOfALog(t *testing.T) {
 	const now = int64(1796006000) * 1e9

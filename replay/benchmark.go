@@ -195,7 +195,7 @@ func (b *Bench) trial(ctx context.Context, store Store, h Half, prefix string) e
 	}
 	s := &session{Run: &Run{Store: store, Timeout: trialTime}}
 	c := Call{Key: []byte("k-1"), Cost: 1}
-	if err := rehearse(ctx, h, &c, time.Now().UnixNano(), trialTime); err != nil {
+	if err := rehearse(ctx, []Half{h}, &c, time.Now().UnixNano(), trialTime); err != nil {
 		return err
 	}
 	for i := range int64(2) {

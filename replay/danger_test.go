@@ -39,6 +39,7 @@ func TestDangers(t *testing.T) {
 		{`return setmetatable({}, {__index = getfenv()}).redis.call('FLUSHALL')`, 1},
 		{`return redis . pcall ( ( 'FLUSHALL' ) )`, 1},
 		{"redis.call('SET', KEYS[1], 1)\nredis.call('publish', 'resets', KEYS[1])", 2},
+		{"redis.call('SPUBLISH', 'resets', KEYS[1])", 1},
 		{`return (redis).call('FLUSHALL')`, 1},
 		{`local f = redis.call; f = f or f; return f[1]`, 1},
 	} {

@@ -279,7 +279,7 @@ func (s *session) prepare(ctx context.Context, c *Call, relative bool) error {
 	}
 	s.base = micro(c.At + s.shift)
 	if s.shim() {
-		if err := rehearse(ctx, s.Halves[0], c, s.base, s.Timeout); err != nil {
+		if err := rehearse(ctx, s.Halves, c, s.base, s.Timeout); err != nil {
 			return err
 		}
 	}
@@ -287,24 +287,32 @@ func (s *session) prepare(ctx context.Context, c *Call, relative bool) error {
 	return nil
 }
 
-// rehearse makes a call on an embedded store before a server is asked: a script
-// that has written and then goes on for ever cannot be ended there, and the
-// server would serve nobody again. What else goes wrong, a server is to tell.
-func rehearse(ctx context.Context, h Half, c *Call, now int64, most time.Duration) error {
+// rehearse makes a call, all of its halves, on an embedded store before a server
+// is asked: a script that has written and then goes on for ever cannot be ended
+// there, and the server would serve nobody again. What else goes wrong, a server
+// is to tell.
+func rehearse(ctx context.Context, halves []Half, c *Call, now int64, most time.Duration) error {
 	e, err := NewEmbedded()
 	if err != nil {
 		return err
 	}
 	defer e.Close()
-	if compiles(ctx, e, h.Script) != nil {
-		return nil
-	}
 	e.setTime(now)
 	limited, cancel := context.WithTimeout(ctx, most)
 	defer cancel()
-	a := one(limited, e, evalsha(h.Script.SHA, h.Map.fill(c, "", moment{now: now, number: 1}))...)
-	if errors.Is(a.err, context.DeadlineExceeded) {
-		return &StuckError{After: most, Own: true}
+	at := moment{now: now, number: 1}
+	for _, h := range halves {
+		if compiles(ctx, e, h.Script) != nil {
+			break
+		}
+		a := one(limited, e, evalsha(h.Script.SHA, h.Map.fill(c, "", at))...)
+		if errors.Is(a.err, context.DeadlineExceeded) {
+			return &StuckError{After: most, Own: true}
+		}
+		if a.err != nil {
+			break
+		}
+		at.reply = a.reply
 	}
 	return ctx.Err()
 }

@@ -229,7 +229,7 @@ func TestScriptErrors(t *testing.T) {
 			t.Errorf("%s: %+v, %v", store.Name(), out, err)
 		}
 		// A reply without a meaning is said once.
-		r = run(t, "return 7", "KEYS[1]={key}")
+		r = run(t, "return {7}", "KEYS[1]={key}")
 		r.Store = store
 		_, err = r.Do(t.Context(), open(t, "0,k\n", Options{}))
 		var meaning *MeaningError
@@ -284,14 +284,18 @@ func TestEndlessScript(t *testing.T) {
 func TestEndlessScriptThatWrites(t *testing.T) {
 	real, server := remote(t)
 	r := run(t, "redis.call('SET', KEYS[1], 1) while true do end", "KEYS[1]={key}")
-	r.Store, r.Timeout = real, 300*time.Millisecond
-	_, err := r.Do(t.Context(), open(t, "0,k\n", Options{}))
-	var stuck *StuckError
-	if !errors.As(err, &stuck) || stuck.Killed != nil || !stuck.Own {
-		t.Error(err)
-	}
-	if got := server.CLI("PING"); got != "PONG" {
-		t.Error(got)
+	second := run(t, "redis.call('SET', KEYS[1], 1) while ARGV[1] == '7' do end", "KEYS[1]={key}", "ARGV[1]={reply[1]}")
+	second.Halves = append(run(t, "return {7}", "KEYS[1]={key}").Halves, second.Halves...)
+	for _, r := range []*Run{r, second} {
+		r.Store, r.Timeout = real, 300*time.Millisecond
+		_, err := r.Do(t.Context(), open(t, "0,k\n", Options{}))
+		var stuck *StuckError
+		if !errors.As(err, &stuck) || stuck.Killed != nil || !stuck.Own {
+			t.Error(err)
+		}
+		if got := server.CLI("PING"); got != "PONG" {
+			t.Fatal(got)
+		}
 	}
 	b := &Bench{Client: server.Client(t).(*redis.Client), Scripts: r.Halves, Connections: []int{1}, Pipelines: []int{1}, Each: 10 * time.Millisecond, Keys: 1}
 	if _, err := b.Run(t.Context()); !errors.Is(err, ErrStuck) || server.CLI("PING") != "PONG" {

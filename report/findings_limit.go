@@ -23,7 +23,7 @@ func findBroken(e *evidence) *Finding {
 	case findLocal(e) != nil || e.edge() != nil || findNever(e) != nil: // those say it better
 	case e.oneMore():
 		more := e.judge.bucket
-		text += fmt.Sprintf(" One more than the burst is what limiters allow that do not count the first call, such as nginx's limit_req with nodelay and redis-cell: burst=%d there lets %d through at once. If that is what was meant, judge by burst=%d.",
+		text += fmt.Sprintf(" One more than the burst is what limiters allow that do not count the first call, such as nginx's limit_req with nodelay and redis-cell: burst=%d there lets %d through at once. If that is what was meant, judge by burst=%d; if not, look for a check and its update that are not one step.",
 			more.burst, more.burst+1, more.burst+1)
 	default:
 		text += " Usual causes: counters that are not shared, a check and its update that are not one step, a clock that runs ahead, or a limit that is set higher than promised. Decide in one atomic step on one shared store, with one clock."

@@ -99,24 +99,27 @@ func heldLine(r *Result, got string) string {
 	return s + unrefused(r) + "."
 }
 
-// unrefused speaks of a run that was never refused and failed a lot with one
-// status: an outage, or a limiter that refuses with another status than 429,
-// as nginx does with 503 unless told otherwise.
+// refusing are the statuses besides 429 that limiters are known to refuse with.
+var refusing = []string{"403", "420", "430", "503", "509", "529"}
+
+// unrefused speaks of a run of which some came through, none was refused and
+// many failed with one such status: an outage, or a limiter that refuses with
+// another status than 429, as nginx does with 503 unless told otherwise.
 func unrefused(r *Result) string {
 	t := &r.Totals
-	if t.Refused > 0 || t.Failed < hiddenMin || 10*t.Failed < t.Offered || r.found("refusals-as-failures") {
+	if t.Refused > 0 || t.Admitted == 0 || 10*t.Failed < t.Offered || r.found("refusals-as-failures") {
 		return ""
 	}
 	most, n := "", int64(0)
-	for s, count := range r.Status {
-		if s >= "400" && (count > n || count == n && s < most) {
-			most, n = s, count
+	for _, s := range refusing {
+		if r.Status[s] > n {
+			most, n = s, r.Status[s]
 		}
 	}
 	if n < hiddenMin || 2*n < t.Failed {
 		return ""
 	}
-	return fmt.Sprintf("; nothing was refused and %s answers were failures with status %s: if that is how the limiter refuses, say --refused 429,%s", Count(n), Clean(most), Clean(most))
+	return fmt.Sprintf("; nothing was refused and %s answers were failures with status %s: if that is how the limiter refuses, say --refused 429,%s", Count(n), most, most)
 }
 
 func (r *Result) found(id string) bool {

@@ -151,13 +151,14 @@ func TestMarkWhereTheCursorIs(t *testing.T) {
 // made. Nor is what changes nothing taken down.
 func TestSteeringLeavesNoFalseMarks(t *testing.T) {
 	s := newStub()
-	paces, behaviours := 0, 0
-	c := &counted{stub: s, paces: &paces, behaviours: &behaviours}
+	paces, behaviours, designs := 0, 0, 0
+	c := &counted{stub: s, paces: &paces, behaviours: &behaviours, designs: &designs}
 	m := newModel(c, Options{})
 	m = press(m, "++++++")
 	m = key(press(m, "b"), "enter") // as it is already
-	if paces != 4 || behaviours != 0 || s.pace != 16 {
-		t.Errorf("%d changes of the rate to %v, %d of the behaviour", paces, s.pace, behaviours)
+	m = key(press(m, "d"), "enter")
+	if paces != 4 || behaviours != 0 || designs != 0 || s.pace != 16 {
+		t.Errorf("%d changes of the rate to %v, %d of the behaviour, %d of the design", paces, s.pace, behaviours, designs)
 	}
 	s.about.Over = true
 	m = press(m.look(), "-J")
@@ -171,11 +172,14 @@ func TestSteeringLeavesNoFalseMarks(t *testing.T) {
 
 type counted struct {
 	*stub
-	paces, behaviours *int
+	paces, behaviours, designs *int
 }
 
 func (c *counted) SetPace(f float64)     { *c.paces++; c.stub.SetPace(f) }
 func (c *counted) SetBehaviour(b string) { *c.behaviours++; c.stub.SetBehaviour(b) }
+func (c *counted) Designs() []string     { return []string{"local", "central"} }
+func (c *counted) Design() string        { return "central" }
+func (c *counted) SetDesign(string)      { *c.designs++ }
 
 // A source that cannot be read is not called live.
 func TestOutOfDate(t *testing.T) {
@@ -189,6 +193,16 @@ func TestOutOfDate(t *testing.T) {
 // A chart of a whole run fills the width, whatever that is, and one of a run
 // that goes on has its place from the beginning.
 func TestChartFillsTheWidth(t *testing.T) {
+	// Of a live run of known length, what has been fills its part.
+	s := newStub()
+	s.snap.At, s.snap.Detail.Fine = 10e9, report.Trail{Step: 1e8, Ticks: make([]report.Tick, 100)}
+	for length, want := range map[int64][2]int{0: {100, 100}, 20e9: {190, 210}} {
+		s.about.Length = length
+		m := newModel(s, Options{})
+		if got := len(m.lined(400).cols); got < want[0] || got > want[1] {
+			t.Errorf("after 10 s of %d ns: %d of 400 columns", length, got)
+		}
+	}
 	for n := 1; n < 400; n++ {
 		for _, c := range []struct{ have, willBe int }{{60, 60}, {120, 120}, {30, 60}, {1, 1}, {7, 7}, {0, 5}} {
 			line := timeline{step: 1e8, span: 1e8, cols: make([]col, c.have)}

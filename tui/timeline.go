@@ -62,10 +62,13 @@ func timelineOf(d *report.Detail, until int64, n int, step int64) timeline {
 }
 
 // stretch makes the columns wider so that as many of them as there will be fill
-// n; all come in equal widths where that leaves little room over.
+// n; all come in equal widths where that leaves little room over. Where it is not
+// known how many there will be, 0, they stay.
 func (t *timeline) stretch(n, willBe int) {
-	willBe = max(willBe, len(t.cols))
-	if willBe < 1 || willBe >= n || len(t.cols) == 0 {
+	if willBe < 1 || len(t.cols) == 0 {
+		return
+	}
+	if willBe = max(willBe, len(t.cols)); willBe >= n {
 		return
 	}
 	wide := n

@@ -3,11 +3,10 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -34,18 +33,14 @@ func runReplay(rounds int) error {
 		return err
 	}
 	defer server.stop()
-	if out, err := exec.Command("redis-cli", "-p", server.port, "SCRIPT", "LOAD", source).CombinedOutput(); err != nil {
-		return fmt.Errorf("redis-cli: %w: %s", err, out)
+	if err := server.client.ScriptLoad(context.Background(), source).Err(); err != nil {
+		return err
 	}
-	dir, err := os.MkdirTemp("", "weir-bench-replay-")
+	weir, remove, err := built()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	weir := filepath.Join(dir, "weir")
-	if out, err := exec.Command("go", "build", "-o", weir, "./cmd/weir").CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w: %s", err, out)
-	}
+	defer remove()
 	const prefix = "weir-replay:0123456789ab:" // as long as weir's own
 	words[3] = prefix + "s0:rl:{k-__rand_int__}:replay"
 	kinds := []*driven{

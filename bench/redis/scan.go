@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
 	"sync/atomic"
 	"syscall"
@@ -26,15 +25,11 @@ func runScan(rounds, keys int) error {
 		return err
 	}
 	defer server.stop()
-	dir, err := os.MkdirTemp("", "weir-bench-scan-")
+	weir, remove, err := built()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
-	weir := filepath.Join(dir, "weir")
-	if out, err := exec.Command("go", "build", "-o", weir, "./cmd/weir").CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w: %s", err, out)
-	}
+	defer remove()
 	if err := fill(server.client, keys); err != nil {
 		return err
 	}

@@ -50,7 +50,7 @@ type loadRun struct {
 	stage     *stage       // of a tour; nil for a run by itself
 	kept      *watchedKeys // of --redis, or nil
 	console   *console
-	alone     bool // ended early, since nobody listened
+	alone     alone // whether anybody listens
 }
 
 // compile fixes the plan, for a run that starts a moment after now.
@@ -153,8 +153,8 @@ func (r *loadRun) do(ctx context.Context) (*report.Result, error) {
 	// Waiting for the last answers is no part of the run's length.
 	meta.Duration, meta.Interrupted = max(0, min(stopped, int64(r.plan.Duration))), live.context(ctx).Err() != nil
 	meta.Marks, meta.Notes = live.said()
-	if r.alone {
-		meta.Notes = append(meta.Notes, fmt.Sprintf("nothing listened in the first %d seconds, so the run ended there", aloneAfter/time.Second))
+	if r.alone.ended {
+		meta.Notes = append(meta.Notes, fmt.Sprintf("nothing listened for %d seconds, so the run ended there", aloneAfter/time.Second))
 	}
 	meta.CPUSeconds, meta.RSSMB = cpu-before, rss
 	result := collector.Finish(meta)
@@ -198,23 +198,12 @@ func (r *loadRun) watch(ctx context.Context, engine *load.Engine, c *report.Coll
 			now := clock()
 			c.Merge(now)
 			r.progress.show(c.Latest(), now)
-			if drain != nil && r.stage == nil && !r.tui && nobodyListens(c.Latest(), now) {
+			if drain != nil && r.stage == nil && !r.tui && r.alone.see(c.Latest(), len(r.http.Targets), now) {
 				engine.Stop()
-				stopped, drain, r.alone = now, nil, true
+				stopped, drain = now, nil
 			}
 		}
 	}
-}
-
-// aloneAfter is how long a run goes on that meets nothing but refused
-// connections: a port that is wrong stays wrong.
-const aloneAfter = 2 * time.Second
-
-// nobodyListens reports that every attempt of a run's first seconds was refused
-// its connection.
-func nobodyListens(s *report.Snapshot, now int64) bool {
-	return now >= int64(aloneAfter) && s.Totals.Failed > 0 && s.Totals.Admitted+s.Totals.Refused == 0 &&
-		s.Errors["connect-refused"] == s.Totals.Failed
 }
 
 // dryRunCalls is how many first calls a dry run lists in JSON.

@@ -66,8 +66,8 @@ func (o *output) write(a *app, fn func(w io.Writer) error) error {
 	return reachError(fmt.Errorf("%w; the result is on stdout instead", f.err), f.hint)
 }
 
-// writeOnce is write for what can be made again and not told twice, such as a
-// trace read from a pipe: a file that cannot be written is the end of it.
+// writeOnce is write for what cannot be told twice, such as a trace read from a
+// pipe: a file that cannot be written is the end of it.
 func (o *output) writeOnce(a *app, fn func(w io.Writer) error) error {
 	if o.toStdout() {
 		return toStdout(a, fn)

@@ -87,6 +87,22 @@ func TestOnlyTheTimeThatIsAskedFor(t *testing.T) {
 	}
 }
 
+// What no journal can have written is no line of one.
+func TestParse(t *testing.T) {
+	const begin, good = `{"kind":"held","key":"k","span_s":10,"rule":"r","refused":1,`, `"at":"1970-01-01T00:02:00Z","first":"1970-01-01T00:01:40Z","last":"1970-01-01T00:01:50Z"}`
+	if l := Parse([]byte(begin + good)); l == nil || l.Held == nil || l.Refused != 1 {
+		t.Errorf("%+v", l)
+	}
+	for _, text := range []string{"", "{", `{"kind":""}`, `{"at":"1970-01-01T00:02:00Z"}`, // of no kind
+		begin + strings.Replace(good, "1970-01-01T00:02", "0001-01-01T00:02", 1),
+		begin + strings.Replace(good, "1970-01-01T00:01:40", "0001-01-01T00:01:40", 1),
+		begin + strings.Replace(good, "00:01:50", "00:01:30", 1)} {
+		if l := Parse([]byte(text)); l != nil {
+			t.Errorf("%s: %+v", text, l)
+		}
+	}
+}
+
 // FuzzInquiry reads lines that no journal wrote.
 func FuzzInquiry(f *testing.F) {
 	for _, l := range []*Line{tenSeconds(110, "k", "80/s", 1, 1, 1), {Kind: Dropped, Gap: &Gap{1, 1}}, {Kind: Decided}} {

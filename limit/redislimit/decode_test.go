@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,36 +54,24 @@ func TestAnswerIsThatOfAll(t *testing.T) {
 	}
 }
 
+// A request's parts are decided together, and none is held back when one is
+// short; see limit.Joint for the rest.
 func TestJoin(t *testing.T) {
-	pass := func(remaining int64, reset, delay time.Duration) limit.Decision {
-		return limit.Decision{OK: true, Limit: 9, Remaining: remaining, ResetAfter: reset, Delay: delay}
-	}
-	short := func(retry time.Duration) limit.Decision {
-		return limit.Decision{Limit: 7, RetryAfter: retry, ResetAfter: time.Second}
-	}
+	pass := limit.Decision{OK: true, Limit: 9, Remaining: 5, ResetAfter: 3, Delay: 8}
+	short := limit.Decision{Limit: 7, RetryAfter: time.Second, ResetAfter: time.Second}
 	for _, tt := range []struct {
-		name  string
-		parts []limit.Decision
-		want  limit.Decision
-		by    int
+		parts, want []limit.Decision
+		decision    limit.Decision
+		by          int
 	}{
-		{"no limits", nil, limit.Decision{OK: true}, -1},
-		{"all pass", []limit.Decision{pass(5, 3, 0), pass(2, 1, 4), pass(2, 9, 1)}, limit.Decision{OK: true, Limit: 9, Remaining: 2, ResetAfter: 9, Delay: 4}, 1},
-		{"one is short", []limit.Decision{pass(5, 3, 8), short(time.Second)}, limit.Decision{Limit: 7, RetryAfter: time.Second, ResetAfter: time.Second}, 1},
-		{"the longest wait", []limit.Decision{short(2), short(3), short(3)}, limit.Decision{Limit: 7, RetryAfter: 3, ResetAfter: time.Second}, 1},
-		{"a wait that is known", []limit.Decision{short(limit.Unknown), short(time.Hour), short(time.Hour)}, limit.Decision{Limit: 7, RetryAfter: time.Hour, ResetAfter: time.Second}, 1},
-		{"never is the longest", []limit.Decision{short(time.Hour), short(limit.Unknown), short(limit.Never), short(limit.Never)}, limit.Decision{Limit: 7, RetryAfter: limit.Never, ResetAfter: time.Second}, 2},
-		{"unknown reset", []limit.Decision{pass(1, limit.Unknown, 0), pass(2, 5, 0)}, limit.Decision{OK: true, Limit: 9, Remaining: 1, ResetAfter: limit.Unknown}, 0},
+		{nil, nil, limit.Decision{OK: true}, -1},
+		{[]limit.Decision{pass}, []limit.Decision{pass}, pass, 0},
+		{[]limit.Decision{pass, short}, []limit.Decision{{OK: true, Limit: 9, Remaining: 5, ResetAfter: 3}, short}, short, 1},
 	} {
-		a := Answer{Parts: tt.parts}
+		a := Answer{Parts: slices.Clone(tt.parts)}
 		a.join()
-		if a.Decision != tt.want || a.By != tt.by {
-			t.Errorf("%s: %+v by %d, want %+v by %d", tt.name, a.Decision, a.By, tt.want, tt.by)
-		}
-		for i, d := range a.Parts {
-			if !a.OK && d.Delay != 0 {
-				t.Errorf("%s: part %d of a refused request is held back for %v", tt.name, i, d.Delay)
-			}
+		if a.Decision != tt.decision || a.By != tt.by || !slices.Equal(a.Parts, tt.want) {
+			t.Errorf("%+v: %+v by %d with %+v, want %+v by %d with %+v", tt.parts, a.Decision, a.By, a.Parts, tt.decision, tt.by, tt.want)
 		}
 	}
 }
