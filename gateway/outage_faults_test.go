@@ -188,12 +188,8 @@ func (tt trial) during(t *testing.T, c *crowd, mode limit.FailMode, unused int) 
 	if n := by(c.f, FromStore); n != byStore {
 		t.Errorf("%v: the store decided %d", mode, n-byStore)
 	}
-	problem := problemQuota
-	if mode == limit.FailClosed {
-		problem = problemCapacity
-	}
 	c.each(key, from, time.Now(), func(a attempt) {
-		refused := a.status == http.StatusTooManyRequests && a.problem == problem && a.wait != "" && a.wait != "0"
+		refused := a.status == http.StatusTooManyRequests && a.problem == problemCapacity && a.wait != "" && a.wait != "0"
 		if a.status != http.StatusOK && !refused || mode == limit.FailClosed && a.wait != "1" {
 			t.Errorf("%v: a caller was told %+v", mode, a)
 		}

@@ -99,12 +99,8 @@ func TestStormDuringAnOutage(t *testing.T) {
 			if sent < storming/4*int(outage.Seconds()) {
 				t.Errorf("only %d were sent in %v", sent, outage)
 			}
-			want := problemQuota
-			if mode == limit.FailClosed {
-				want = problemCapacity
-			}
 			c.each("", from, to, func(a attempt) {
-				if a.status != http.StatusOK && (a.status != http.StatusTooManyRequests || a.wait == "" || a.wait == "0" || a.problem != want) {
+				if a.status != http.StatusOK && (a.status != http.StatusTooManyRequests || a.wait == "" || a.wait == "0" || a.problem != problemCapacity) {
 					t.Fatalf("a caller was told %+v", a)
 				}
 			})

@@ -268,10 +268,7 @@ func shareBound(gateways, burst, rate int, t time.Duration) int {
 	return bound(gateways*max(1, burst/gateways), rate, t)
 }
 
-const (
-	problemQuota    = "https://iana.org/assignments/http-problem-types#quota-exceeded"
-	problemCapacity = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
-)
+const problemCapacity = "https://iana.org/assignments/http-problem-types#temporary-reduced-capacity"
 
 // poolSize is how many connections a client of go-redis keeps to one server:
 // ten for each CPU, and ten more for pipelines.

@@ -229,7 +229,7 @@ func TestScriptErrors(t *testing.T) {
 			t.Errorf("%s: %+v, %v", store.Name(), out, err)
 		}
 		// A reply without a meaning is said once.
-		r = run(t, "return {7}", "KEYS[1]={key}")
+		r = run(t, "return 7", "KEYS[1]={key}")
 		r.Store = store
 		_, err = r.Do(t.Context(), open(t, "0,k\n", Options{}))
 		var meaning *MeaningError
