@@ -27,6 +27,9 @@ import (
 // session, as a shell is, or the dashboard in it.
 const roleEnv = "WEIR_TUI_TEST_ROLE"
 
+// ignoreEnv, when it is set, has the dashboard started as nohup does it.
+const ignoreEnv = "WEIR_TUI_TEST_NOHUP"
+
 func TestMain(m *testing.M) {
 	switch os.Getenv(roleEnv) {
 	case "leader":
@@ -65,6 +68,11 @@ func showRun() int {
 // lead starts the dashboard as a shell starts a job and tells on descriptor 3
 // what becomes of it. It ends when descriptor 4 does.
 func lead() {
+	// What the tests themselves were started under, such as nohup, is not the
+	// dashboard's.
+	if signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP); os.Getenv(ignoreEnv) != "" {
+		signal.Ignore(syscall.SIGHUP)
+	}
 	tell, orders := os.NewFile(3, "tell"), os.NewFile(4, "orders")
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleEnv+"=dashboard")
@@ -115,7 +123,7 @@ type terminal struct {
 	seen bytes.Buffer
 }
 
-func openTerminal(t *testing.T) *terminal {
+func openTerminal(t *testing.T, env ...string) *terminal {
 	if testing.Short() {
 		t.Skip("bubbletea's reader races with its own shutdown, which the race detector would call a failure")
 	}
@@ -140,6 +148,7 @@ func openTerminal(t *testing.T) *terminal {
 	tm.orders = ordersW
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), roleEnv+"=leader", "TERM=xterm-256color")
+	cmd.Env = append(cmd.Env, env...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.ExtraFiles = []*os.File{toldW, ordersR}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
@@ -297,6 +306,17 @@ func TestTerminal(t *testing.T) {
 			tm.waitFor(tt.says, func(s string) bool { return strings.Contains(s[strings.LastIndex(s, "\x1b[?1049l"):], tt.says) })
 		})
 	}
+}
+
+// Under nohup a hang-up changes nothing.
+func TestHangUpUnderNohup(t *testing.T) {
+	tm := openTerminal(t, ignoreEnv+"=1")
+	tm.signal(syscall.SIGHUP)
+	tm.typeKeys("2")
+	tm.waitFor("the view of keys", func(s string) bool { return strings.Contains(s, "6 of 6 keys") })
+	tm.typeKeys("q")
+	tm.becomes("exit 0")
+	tm.restored()
 }
 
 // A stopped dashboard leaves the terminal to the shell and comes back with the

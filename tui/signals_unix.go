@@ -24,7 +24,11 @@ func (d *Dashboard) watchSignals() (release func()) {
 	stops := make(chan os.Signal, 1)
 	signal.Notify(stops, syscall.SIGTSTP)
 	ends := make(chan os.Signal, 1)
-	signal.Notify(ends, syscall.SIGHUP, syscall.SIGQUIT)
+	for _, sig := range []os.Signal{syscall.SIGHUP, syscall.SIGQUIT} {
+		if !signal.Ignored(sig) { // nohup has a hang-up ignored
+			signal.Notify(ends, sig)
+		}
+	}
 	over := make(chan struct{})
 	go func() {
 		for {
