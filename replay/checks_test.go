@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/weir-cli/weir/internal/peertest"
 	"github.com/weir-cli/weir/report"
 )
 
@@ -193,7 +194,7 @@ func TestLibraryScripts(t *testing.T) {
 	} {
 		text, err := os.ReadFile(modules + tt.file)
 		if err != nil {
-			t.Skip("npm ci in internal/writers/node")
+			peertest.Missing(t, "the libraries are not here: npm ci in internal/writers/node")
 		}
 		_, rest, _ := strings.Cut(string(text), tt.begin)
 		source, _, _ := strings.Cut(rest, "`")

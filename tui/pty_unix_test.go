@@ -21,6 +21,8 @@ import (
 	tea "github.com/charmbracelet/bubbletea"
 	"github.com/creack/pty"
 	"golang.org/x/term"
+
+	"github.com/weir-cli/weir/internal/peertest"
 )
 
 // roleEnv makes this test binary play a part in TestTerminal: the leader of a
@@ -130,7 +132,7 @@ func openTerminal(t *testing.T, env ...string) *terminal {
 	t.Helper()
 	screen, tty, err := pty.Open()
 	if err != nil {
-		t.Skipf("no pseudo terminal: %v", err)
+		peertest.Missing(t, "there is no pseudo terminal: "+err.Error())
 	}
 	tm := &terminal{t: t, screen: screen, tty: tty, told: make(chan string, 16)}
 	tm.size(80, 24)

@@ -53,22 +53,11 @@ type contender struct {
 }
 
 func run(rounds, checks int) error {
-	part, err := bucket("1000000000/s,burst=1000000")
-	if err != nil {
-		return err
-	}
-	source, words, err := redislimit.Wire(part)
-	if err != nil {
-		return err
-	}
-	server, err := startServer()
+	server, part, words, err := scripted("1000000000/s,burst=1000000")
 	if err != nil {
 		return err
 	}
 	defer server.stop()
-	if err := server.client.ScriptLoad(context.Background(), source).Err(); err != nil {
-		return err
-	}
 	tool := func(pipeline int) contender {
 		return contender{fmt.Sprintf("redis-benchmark -c 50 -P %d", pipeline), func(n int) (time.Duration, error) {
 			return server.benchmark(pipeline, n, words)
@@ -97,6 +86,26 @@ func run(rounds, checks int) error {
 		}
 	}
 	return nil
+}
+
+// scripted starts a server that has a limit's script, and gives a check of one
+// key with the words that it is sent as.
+func scripted(text string) (s *server, part redislimit.Part, words []string, err error) {
+	if part, err = bucket(text); err != nil {
+		return nil, part, nil, err
+	}
+	source, words, err := redislimit.Wire(part)
+	if err != nil {
+		return nil, part, nil, err
+	}
+	if s, err = startServer(); err != nil {
+		return nil, part, nil, err
+	}
+	if err = s.client.ScriptLoad(context.Background(), source).Err(); err != nil {
+		s.stop()
+		return nil, part, nil, err
+	}
+	return s, part, words, nil
 }
 
 func bucket(text string) (redislimit.Part, error) {

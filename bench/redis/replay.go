@@ -3,15 +3,12 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os/exec"
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/weir-cli/weir/limit/redislimit"
 )
 
 // driverTurn is how long each of weir's measurements takes.
@@ -20,22 +17,11 @@ const driverTurn = time.Second
 // runReplay runs `weir replay bench` beside redis-benchmark, which is given
 // commands of the same bytes over as many keys, in turns.
 func runReplay(rounds int) error {
-	part, err := bucket("10/s,burst=20")
-	if err != nil {
-		return err
-	}
-	source, words, err := redislimit.Wire(part)
-	if err != nil {
-		return err
-	}
-	server, err := startServer()
+	server, _, words, err := scripted("10/s,burst=20")
 	if err != nil {
 		return err
 	}
 	defer server.stop()
-	if err := server.client.ScriptLoad(context.Background(), source).Err(); err != nil {
-		return err
-	}
 	weir, remove, err := built()
 	if err != nil {
 		return err
